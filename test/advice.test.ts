@@ -66,6 +66,13 @@ test('every finding has advice for every program, and each engine only its own',
       for (const id of Object.keys(adviceFor)) {
         const given = adviceOn(id, of);
         assert.ok(given.length > 0, `${id} for ${JSON.stringify(of)}`);
+        // What is for another circumstance is not given beside what it replaces, and claims nothing that is not so.
+        const beginnings = given.map(({ engine, text }) => `${engine}: ${text.slice(0, 24)}`);
+        assert.equal(new Set(beginnings).size, given.length, beginnings.join('\n'));
+        for (const { text } of given) {
+          assert.ok(of.isAmd || !/amd-smi/.test(text), text);
+          assert.ok(of.hasNarrowWeights || !/already 4-bit|4-bit weights alone/.test(text), text);
+        }
         for (const { engine: whose } of given)
           assert.ok(whose === 'any' || whose === engine, `${id}: ${whose}`);
       }

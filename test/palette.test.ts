@@ -7,6 +7,7 @@ import { families } from '../src/catalog/kernels/families.js';
 import {
   causeColors,
   familyColors,
+  hostColors,
   isIdleColor,
   OTHER_IDLE,
   phaseColors,
@@ -68,6 +69,17 @@ test('any two colours with a meaning differ, within a palette and across', () =>
       assert.ok(distance >= FROM_PAPER, `${one.name} on ${paper}: ${distance.toFixed(1)}`);
     }
   });
+});
+
+/** Host events have lanes of their own and are quiet: near each other, but never what a kernel or an idle cause looks like. */
+const HOST_APART = 8.8;
+
+test('events of the host look like no kernel, no idle cause and no phase', () => {
+  for (const [id, color] of Object.entries(hostColors))
+    for (const other of named) {
+      const distance = colorDistance(color, other.color);
+      assert.ok(distance >= HOST_APART, `host ${id} and ${other.name}: ${distance.toFixed(1)}`);
+    }
 });
 
 /** A row of a rank is 16 pixels high and has a part every few pixels: hues must differ, not only shades. */

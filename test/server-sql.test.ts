@@ -48,6 +48,15 @@ test('the table holds the events that the panel counts', async t => {
   const { sql } = JSON.parse((await ask(port, '/api/state')).text) as StateDocument;
   const [all] = await answer(`SELECT ${sql!.map(({ name }) => name)} FROM selection LIMIT 3`, inStep);
   assert.equal(all.length, 3);
+  // The whole profile is there too, and can be joined with what is selected.
+  const kernels = view.lookingAt().profile.tables.kernels!.length;
+  assert.deepEqual(await answer('SELECT count(*) FROM kernels', inStep), [[kernels]]);
+  const joined = `SELECT count(*) FROM selection s JOIN kernels k ON k.startNs = s.startNs AND k.name = s.name
+    WHERE s.kind = 'gpu' AND s.category = 'GEMM'`;
+  const gemms = "SELECT count(*) FROM selection WHERE kind = 'gpu' AND category = 'GEMM'";
+  assert.deepEqual(await answer(joined, inStep), await answer(gemms, inStep));
+  const { sqlTables } = JSON.parse((await ask(port, '/api/state')).text) as StateDocument;
+  assert.ok(sqlTables?.some(({ name, about }) => name === 'kernels' && /startNs/.test(about)));
 });
 
 test('files, changes, long questions and endless ones are rejected', async t => {

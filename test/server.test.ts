@@ -251,7 +251,7 @@ test('work for a client that is gone already is not begun', async t => {
   const view = smallProfile('slow', {
     answer() {
       asked++;
-      return { lines: [], gain: null };
+      return { lines: [], hasFigures: false, gain: null };
     },
   });
   const { port } = await startSmall(t, { view });

@@ -12,6 +12,7 @@ import { openProfile } from '../src/import/open.js';
 import type { Row } from '../src/model/profile.js';
 import { tableNamed } from '../src/model/rows.js';
 import { capturePath, unlikeCaptures } from '../src/testing/captures.js';
+import { drawEngine } from '../src/testing/drawn-engine.js';
 import { areaPyramid } from '../src/timeline/area-pyramid.js';
 import { layOut } from '../src/timeline/lane-layout.js';
 import {
@@ -366,4 +367,41 @@ test('choosing steps changes the answer, and only what depends on them is comput
   assert.throws(() => view.panel('nonsense'), /Unknown analysis/);
   const [block] = view.panel('step-budget', { first: prefill, last: prefill }).blocks;
   assert.match(JSON.stringify(block), /prefill/);
+});
+
+test('context switches become a track per core and one for the launching thread', () => {
+  const moved = drawEngine({ before: { ns: 1e6, offCpu: 'moved' } });
+  const view = viewProfile(moved, {}, 'moved');
+  const { document, tracks, lanes } = timelineData(new Analyzer(moved));
+  const labels = tracks.map(({ label }) => label);
+  assert.deepEqual(
+    labels.filter(label => /CPU \d/.test(label)),
+    ['CPU 3', 'CPU 7'],
+  );
+  assert.equal(labels.filter(label => / · on CPU$/.test(label)).length, 1);
+  assert.equal(document.groups.at(-1)?.label, 'CPU cores');
+  // A core has one thread at a time, and what the thread shows is what the cores show.
+  const ofTrack = (id: RegExp) => lanes.filter(({ track }) => id.test(track.id));
+  const rowsOf = (id: RegExp) =>
+    ofTrack(id)
+      .flatMap(({ lane }) => (lane.kind === 'slices' ? [...lane.data.row] : []))
+      .sort((a, b) => a - b);
+  assert.ok(rowsOf(/^cpus:/).length > 2);
+  assert.deepEqual(rowsOf(/\/cpu$/), rowsOf(/^cpus:/));
+  assert.ok(tracks.filter(({ group }) => group.startsWith('cpus:')).every(track => track.lanes.length === 1));
+  // The second stretch begins on another core, after time without one.
+  const lane = lanes.findIndex(({ track }) => / · on CPU$/.test(track.label));
+  const facts = view.event(lane, 1).facts.map(({ label, text }) => `${label}: ${text}`);
+  assert.ok(facts.includes('CPU: 7'), facts.join('\n'));
+  assert.ok(
+    facts.some(fact => /^before: .* without a CPU, then moved from CPU 3$/.test(fact)),
+    facts.join('\n'),
+  );
+  // They are events of their own kind, counted once, and a search for a name does not find them.
+  const asked = { fromNs: document.startNs, toNs: document.endNs, tracks: [], query: '' };
+  const kinds = view.selection({ ...asked, of: 'cpu' });
+  assert.equal(kinds.of, 'cpu');
+  assert.equal(kinds.count, rowsOf(/^cpus:/).length);
+  assert.equal(view.search('CPU').count, 0);
+  assert.ok(view.search('track:"CPU 7"').count > 0);
 });

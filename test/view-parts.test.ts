@@ -35,7 +35,7 @@ test('a selection counts what is recorded, once, and its shares are of its total
   const [fromNs, toNs] = [middle(100), middle(300)];
   const part = view.selection({ ...all, fromNs, toNs, query: 'family:gemm', by: 'name' });
   assert.ok(part.count > 0 && part.coveredNs <= part.totalNs && part.coveredNs <= toNs - fromNs);
-  const shares = part.table.columns.find(({ header }) => header === 'Share')!.values as ArrayLike<number>;
+  const shares = part.table.columns.find(({ header }) => header === 'Share (%)')!.values as ArrayLike<number>;
   assert.ok(Math.abs(Array.from(shares).reduce((sum, own) => sum + own, 0) - 1) < 1e-9);
   let inside = 0;
   const rows = view.search('family:gemm').count;

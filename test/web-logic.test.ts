@@ -45,6 +45,7 @@ function steps(drawn: string, times: readonly number[], from = 0): StepsDocument
     phase: kinds.map(kind => (kind.toLowerCase() === 'p' ? PREFILL : DECODE)),
     startNs,
     endNs: startNs.map((start, i) => start + times[i]),
+    wallNs: [...times],
     busyNs: times.map(time => time / 2),
     kernels: kinds.map(() => 10),
     batch: kinds.map(() => ''),

@@ -1,7 +1,7 @@
 /** What the catalogues call things and how they paint them, for those who draw results and know no catalogue. */
 import { idleCauses } from '../catalog/idle-causes.js';
 import { families } from '../catalog/kernels/families.js';
-import { NEUTRAL, workColors } from '../catalog/palette.js';
+import { hostColors, NEUTRAL, workColors } from '../catalog/palette.js';
 import { phases } from '../catalog/phases.js';
 
 /** For those who draw: what is idle time is hatched, and what has no colour of its own takes one of a series. */
@@ -36,15 +36,17 @@ export const causeOrder: readonly string[] = idleCauses.map(cause => cause.id);
 
 /** Events of the host on a timeline: quiet, so that the GPU's stand out. */
 export const hostLooks: readonly Look[] = [
-  { id: 'range', label: 'range', color: '#b9b4a7' },
-  { id: 'op', label: 'framework op', color: '#a8b5b2' },
-  { id: 'frame', label: 'Python frame', color: '#b5adbd' },
-  { id: 'api', label: 'CUDA call', color: '#b3a98f' },
-  { id: 'launch', label: 'launch', color: '#c8a45c' },
-  { id: 'graph-launch', label: 'graph launch', color: '#0b7a6b' },
-  { id: 'library', label: 'library call', color: '#a3a9c0' },
-  { id: 'mark', label: 'mark', color: '#8b8577' },
-  { id: 'gil-hold', label: 'holding the GIL', color: '#b8d4b0' },
+  { id: 'range', label: 'range', color: hostColors.range },
+  { id: 'op', label: 'framework op', color: hostColors.op },
+  { id: 'frame', label: 'Python frame', color: hostColors.frame },
+  { id: 'api', label: 'CUDA call', color: hostColors.api },
+  { id: 'launch', label: 'launch', color: hostColors.launch },
+  { id: 'graph-launch', label: 'graph launch', color: hostColors['graph-launch'] },
+  { id: 'library', label: 'library call', color: hostColors.library },
+  { id: 'mark', label: 'mark', color: hostColors.mark },
+  { id: 'gil-hold', label: 'holding the GIL', color: hostColors['gil-hold'] },
+  { id: 'on-cpu-launching', label: 'launching thread on a CPU', color: hostColors['on-cpu-launching'] },
+  { id: 'on-cpu', label: 'other thread on a CPU', color: hostColors['on-cpu'] },
   // What explains idle time has the colour of the cause.
   ...idleCauses.map(({ id, label, color }) => ({ id, label, color })),
 ];

@@ -138,9 +138,10 @@ function stepsParts(steps: AnalysisResult<IterationRow> | undefined): string[] {
   const batches = new Set(
     selected.map(row => row.generationRequests).filter(batch => batch !== null && batch > 0),
   );
+  const all = selected.length === 1 ? '' : 'all ';
   const phase =
     kinds.size === 1
-      ? `all ${[...kinds][0] === 'unknown' ? 'of unknown phase' : [...kinds][0]}`
+      ? `${all}${[...kinds][0] === 'unknown' ? 'of unknown phase' : [...kinds][0]}`
       : [...kinds].join(', ');
   const batch = batches.size === 1 ? `, batch ${[...batches][0]}` : '';
   const leftOut = rows.filter(row => !row.selected);
@@ -150,7 +151,7 @@ function stepsParts(steps: AnalysisResult<IterationRow> | undefined): string[] {
       ? ''
       : ` (found by ${rows[0].foundBy.replace('-', ' ')}: ${rows[0].confidence})`;
   return [
-    `steps ${iterationSpan(selected)}, ${phase}${batch}${by}`,
+    `${selected.length === 1 ? 'step' : 'steps'} ${iterationSpan(selected)}, ${phase}${batch}${by}`,
     `${leftOut.some(row => row.state === 'steady') ? 'selected' : 'steady state'}: ${selected.length} of ${rows.length}${reasons.length > 0 ? ` (excluded: ${reasons.join(', ')})` : ''}`,
   ];
 }

@@ -17,6 +17,8 @@ interface AdviceText {
   readonly engine: string;
   readonly text: string;
   readonly unless?: readonly Circumstance[];
+  /** What to do instead where a circumstance makes another entry pointless. */
+  readonly only?: Circumstance;
 }
 
 const by =
@@ -26,6 +28,7 @@ const by =
     text,
     ...(unless.length > 0 ? { unless } : {}),
   });
+const when = (only: Circumstance, advice: AdviceText): AdviceText => ({ ...advice, only });
 const any = by('any');
 const torch = by(engines.pytorch.label);
 const trtllm = by(engines.trtllm.label);
@@ -58,7 +61,10 @@ export function adviceOn(id: string, program: AdvisedProgram): { engine: string;
     amd: program.isAmd,
   };
   const fitting = (adviceFor[id] ?? []).filter(
-    ({ unless, text }) => !unless?.some(fact => holds[fact]) && !isDone(text, program.flags),
+    ({ unless, only, text }) =>
+      !unless?.some(fact => holds[fact]) &&
+      (only === undefined || holds[only]) &&
+      !isDone(text, program.flags),
   );
   const isTorch = program.usesTorch || program.engine === engines.pytorch.label;
   // The general text would say the same again.
@@ -108,7 +114,10 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
       'inspect the call in the timeline: either the first launch of a kernel loads its code (warm up, or set CUDA_MODULE_LOADING=EAGER), or another thread held the driver lock',
       'amd',
     ),
-    any('inspect the call in the timeline: the first launch of a kernel loads its code, so warm up first'),
+    when(
+      'amd',
+      any('inspect the call in the timeline: the first launch of a kernel loads its code, so warm up first'),
+    ),
   ],
   'exposed-host-work': [
     trtllm(
@@ -125,7 +134,7 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
       'steps-overlap',
     ),
     any(
-      'steps already overlap and the host is still late: find what the launching thread does with stepscope host FILE, and move it to another thread or process',
+      'find what the launching thread does with stepscope host FILE, and move it to another thread or process',
     ),
   ],
   'host-work-in-step': [
@@ -166,12 +175,15 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
       'warm up the caching allocator before measuring; set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; do not call empty_cache() in the loop',
       'amd',
     ),
-    torch('warm up the caching allocator before measuring; do not call empty_cache() in the loop'),
+    when(
+      'amd',
+      torch('warm up the caching allocator before measuring; do not call empty_cache() in the loop'),
+    ),
     any(
       'allocate once before the loop and reuse the buffers, or allocate from a pool (cudaMallocAsync)',
       'amd',
     ),
-    any('allocate once before the loop and reuse the buffers'),
+    when('amd', any('allocate once before the loop and reuse the buffers')),
   ],
   'memory-growth': [
     torch(
@@ -226,7 +238,7 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
   ],
   'waiting-for-slowest-rank': [
     any(
-      'look at what the late rank does longer (--only rank-skew,rank-waits): even out its work, its experts (stepscope moe) or its host; compare GPU clocks where all of its kernels are slower',
+      'find what the late rank does longer (--only rank-skew,rank-waits) and even out its work, its experts (stepscope moe) or its host; if all of its kernels are slower, compare GPU clocks',
     ),
   ],
   'pipeline-waiting': [
@@ -266,13 +278,19 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
       'read fewer bytes per token: quantize weights and KV cache, use larger batches or speculative decoding',
       'narrow-weights',
     ),
-    any(
-      'weights are already 4-bit: increase the batch size so that each weight read serves more tokens, shrink the KV cache, or use speculative decoding',
+    when(
+      'narrow-weights',
+      any(
+        'weights are already 4-bit: increase the batch size so that each weight read serves more tokens, shrink the KV cache, or use speculative decoding',
+      ),
     ),
   ],
   'compute-bound': [
     any('use lower precision (FP8, NVFP4), or more GPUs', 'narrow-weights'),
-    any('use more GPUs, or a format with low-precision arithmetic too (4-bit weights alone save no FLOPs)'),
+    when(
+      'narrow-weights',
+      any('use more GPUs, or a format with low-precision arithmetic too (4-bit weights alone save no FLOPs)'),
+    ),
   ],
   'tensor-cores-idle': [
     any(
@@ -287,14 +305,14 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
   ],
   'cuda-errors': [
     any('check the return values in the program; run it under compute-sanitizer', 'amd'),
-    any('check the return values in the program'),
+    when('amd', any('check the return values in the program')),
   ],
   'clock-drop': [
     any(
       'check power and thermal limits (nvidia-smi -q -d PERFORMANCE), lock clocks while measuring (nvidia-smi -lgc)',
       'amd',
     ),
-    any('check power and thermal limits (amd-smi metric), lock clocks while measuring'),
+    when('amd', any('check power and thermal limits (amd-smi metric), lock clocks while measuring')),
   ],
   'unfused-elementwise': [
     trtllm('use a model definition with fused modules, or torch_compile_config'),

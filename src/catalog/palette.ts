@@ -63,6 +63,21 @@ export const causeColors = {
   unknown: '#cacbd9',
 } as const;
 
+/** Events of the host on a timeline: quiet, so that the GPU's stand out. Launches are of one hue, which nothing else has. */
+export const hostColors = {
+  range: '#baae9c',
+  op: '#9cb4ae',
+  frame: '#b4a8ba',
+  api: '#a8a28a',
+  launch: '#b98774',
+  'graph-launch': '#8a5a5a',
+  library: '#a2a8c6',
+  mark: '#9c8a78',
+  'gil-hold': '#b8d4b0',
+  'on-cpu-launching': '#4c8276',
+  'on-cpu': '#7c9476',
+} as const;
+
 /** Idle time whose causes are not listed one by one. */
 export const OTHER_IDLE = '#9aa3ad';
 /** A whole that is compared, and whatever is summed up. */

@@ -96,12 +96,15 @@ export function wrap(text: string, width: number): string[] {
   return brokenBetweenWords(text, width).map(part => (width < 20 ? part : shorten(part, width)));
 }
 
+/** A number stays with its unit. */
+const BETWEEN_WORDS = /(?<!\d) | (?!(?:ns|µs|ms|s|min|h|B|kB|MB|GB|TB|×)(?![\w/]))/;
+
 /** The same, with every word whole: for commands and paths to copy. */
 function brokenBetweenWords(text: string, width: number): string[] {
   if (!Number.isFinite(width) || width < 20) return [text];
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ')) {
+  for (const word of text.split(BETWEEN_WORDS)) {
     if (line !== '' && widthOf(line) + 1 + widthOf(word) > width) {
       lines.push(line);
       line = word;

@@ -59,7 +59,10 @@ function figureWords(finding: Finding, per: FindingsBlock['per']): string {
 }
 
 function evidenceLines({ evidence }: Finding, context: RenderContext): string[] {
-  return evidence.slice(0, 1).map(({ text }) => cutAfterWord(printable(text), context.width - 5));
+  return evidence.slice(0, 1).flatMap(({ text }) => {
+    const [first, ...rest] = wrap(printable(text), context.width - 5);
+    return rest.length === 0 ? [first] : [first, cutAfterWord(rest.join(' '), context.width - 5)];
+  });
 }
 
 function adviceLines({ advice }: Finding, context: RenderContext): string[] {

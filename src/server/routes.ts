@@ -13,7 +13,7 @@ import type { Told } from './open-viewed.js';
 import { sendBytes } from './ranges.js';
 import { Refusal } from './refusal.js';
 import { decodeSegment, type RequestTarget, readIndex, readNs, readSteps } from './request-target.js';
-import { type SelectionSql, selectionSqlColumns } from './selection-sql.js';
+import { type SelectionSql, sqlTablesOfPage } from './selection-sql.js';
 import { sharePage } from './share-page.js';
 import type { StaticFiles } from './static-files.js';
 
@@ -111,7 +111,7 @@ const routes: readonly Route[] = [
       version,
       profiles: profiles.states(),
       compare,
-      ...(sql ? { sql: selectionSqlColumns } : {}),
+      ...(sql ? sqlTablesOfPage : {}),
     }),
   ),
   dropProfile,
@@ -170,7 +170,7 @@ const routes: readonly Route[] = [
         response,
         await sql.ask(
           key,
-          () => view.selectedEvents(asked),
+          { selected: () => view.selectedEvents(asked), analyzer: () => view.lookingAt() },
           query.get('sql') ?? '',
           () => response.destroyed,
         ),

@@ -1,21 +1,30 @@
 /**
- * SQL over a selection. The database is in memory, holds the selected events alone, is closed to files and answers
- * questions only, with bounds on memory, time and rows. It is kept for the next question about the same events.
+ * SQL over a selection and the whole profile. The database is in memory, holds the tables that were asked for, is closed
+ * to files and answers questions only, with bounds on memory, time and rows. It is kept for the next question about the
+ * same selection.
  */
+import type { Analyzer } from '../analyze/analysis.js';
 import { UserError } from '../base/user-error.js';
 import { answerTable } from '../sql/answer-table.js';
 import { selectionColumns, selectionSource } from '../sql/selection-source.js';
 import { SqlSession } from '../sql/sql-session.js';
+import { profileTables } from '../sql/tables.js';
 import type { SelectedEvents } from '../timeline/selection/selected-events.js';
 import type { PanelDocument } from '../timeline/wire.js';
 
-const MEMORY = '512MB';
+const MEMORY = '1GB';
 const BOUNDS = { rows: 1000, bytes: 2e6, timeMs: 10_000 };
 const LONGEST_QUESTION = 8000;
 /** Questions that wait for the one under way. */
 const MOST_WAITING = 8;
 
-export const selectionSqlColumns = selectionColumns.map(({ name, about }) => ({ name, about }));
+export const sqlTablesOfPage = {
+  sql: selectionColumns.map(({ name, about }) => ({ name, about })),
+  sqlTables: profileTables.map(({ name, about, columns }) => ({
+    name,
+    about: `${about}: ${columns.map(column => column.name).join(', ')}`,
+  })),
+};
 
 export class SelectionSql {
   private kept: { readonly key: string; readonly session: SqlSession } | undefined;
@@ -27,7 +36,7 @@ export class SelectionSql {
   /** `key`: which events, of which profile. `isGone`: nobody waits for the answer any more. */
   async ask(
     key: string,
-    events: () => SelectedEvents,
+    from: { readonly selected: () => SelectedEvents; readonly analyzer: () => Analyzer },
     sql: string,
     isGone: () => boolean,
   ): Promise<PanelDocument> {
@@ -38,7 +47,7 @@ export class SelectionSql {
     this.waiting++;
     const answer = this.turn.then(async () => {
       if (isGone()) return { blocks: [] };
-      const session = await this.sessionOf(key, events);
+      const session = await this.sessionOf(key, from);
       const found = await session.query(sql, this.bounds);
       return { blocks: [answerTable(found, 'Add LIMIT and OFFSET, or sum them up.')] };
     });
@@ -55,9 +64,9 @@ export class SelectionSql {
     this.kept = undefined;
   }
 
-  private async sessionOf(key: string, events: () => SelectedEvents): Promise<SqlSession> {
+  private async sessionOf(key: string, from: Parameters<SelectionSql['ask']>[1]): Promise<SqlSession> {
     if (this.kept?.key === key) return this.kept.session;
-    const source = selectionSource(events());
+    const source = selectionSource(from.selected, from.analyzer);
     this.close();
     this.kept = { key, session: await SqlSession.open(source, MEMORY) };
     return this.kept.session;

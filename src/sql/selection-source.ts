@@ -1,9 +1,11 @@
-/** The events somebody has selected on the page, as the one table that SQL can ask there. */
+/** What SQL can ask on the page: the events somebody has selected as a table, next to all tables of the profile. */
+import type { Analyzer } from '../analyze/analysis.js';
 import type { SqlSource } from './sql-session.js';
 import type { SqlColumn, TableContent } from './sql-table.js';
+import { profileTables } from './tables.js';
 
 export const selectionColumns: readonly SqlColumn[] = [
-  { name: 'kind', type: 'text', about: 'gpu, idle, host, layers, replays, ranks or steps' },
+  { name: 'kind', type: 'text', about: 'gpu, idle, host, cpu, layers, replays, ranks or steps' },
   { name: 'name', type: 'text', about: 'of the kernel, call, range or layer, in full' },
   { name: 'category', type: 'text', about: 'kernel family, idle cause, phase or host activity' },
   { name: 'track', type: 'text', about: 'stream or thread' },
@@ -15,12 +17,17 @@ export const selectionColumns: readonly SqlColumn[] = [
   { name: 'insideNs', type: 'number', about: 'the part of it inside the selection' },
 ];
 
-export function selectionSource(content: TableContent): SqlSource {
+/** Both are asked for only when a question names a table of theirs. */
+export function selectionSource(selected: () => TableContent, analyzer: () => Analyzer): SqlSource {
   const table = {
     name: 'selection',
     about: 'the selected events',
     columns: selectionColumns,
-    content: () => content,
+    content: selected,
   };
-  return { tables: [table], prepare: async () => {}, content: () => content };
+  return {
+    tables: [table, ...profileTables],
+    prepare: async () => {},
+    content: asked => (asked === table ? selected() : asked.content(analyzer())),
+  };
 }

@@ -7,6 +7,7 @@ import { idleCode } from '../analyze/host-code/idle-code.js';
 import { layerOfWork } from '../analyze/inference/layer-of-work.js';
 import { stepWork } from '../analyze/inference/step-work.js';
 import { stepsOf } from '../analyze/inference/steps.js';
+import { upperBound } from '../base/bisect.js';
 import type { AnyArray } from '../base/column.js';
 import { NONE } from '../base/column.js';
 import { formatBytes, formatCount, formatDuration } from '../base/units.js';
@@ -14,7 +15,9 @@ import { idleCauses } from '../catalog/idle-causes.js';
 import { familyOf } from '../catalog/kernels/families.js';
 import type { Profile, Row } from '../model/profile.js';
 import { columnsOf, type TableName } from '../model/schema.js';
+import { cpuFacts } from './cpu-facts.js';
 import { stepLabel } from './step-label.js';
+import { timeFacts } from './time-facts.js';
 import type { LaneData } from './track.js';
 
 interface Fact {
@@ -44,10 +47,7 @@ function recordOf(
 export function eventFacts(analyzer: Analyzer, data: LaneData, index: number): Fact[] {
   const row = data.row[index];
   const start = data.start[index];
-  const times = [
-    { label: 'duration', text: formatDuration(data.end[index] - start) },
-    { label: 'start', text: `${(start / 1e6).toFixed(6)} ms` },
-  ];
+  const times = timeFacts(start, data.end[index]);
   switch (data.source) {
     case 'steps':
       return [...times, ...stepFacts(analyzer, row)];
@@ -83,6 +83,8 @@ export function eventFacts(analyzer: Analyzer, data: LaneData, index: number): F
         ...recordFacts(analyzer.profile, record.table, record.row),
       ];
     }
+    case 'contextSwitches':
+      return [...times, ...cpuFacts(analyzer, row)];
     default:
       return [...times, ...recordFacts(analyzer.profile, data.source, row)];
   }
@@ -129,15 +131,14 @@ function originFacts(analyzer: Analyzer, table: TableName, row: number, work: nu
   if (ops && op !== NONE) facts.push({ label: 'op', text: profile.strings.text(ops.name[op as Row<'ops'>]) });
   if (!ranges || !apiCalls || (call as number) === NONE) return facts;
   const at = apiCalls.start[call];
-  let inside = '';
-  for (let i = 0 as Row<'ranges'>; i < ranges.length && ranges.start[i] <= at; i++)
-    if (
-      ranges.thread[i] === apiCalls.thread[call] &&
-      ranges.end[i] >= apiCalls.end[call] &&
-      ranges.name[i] !== NONE
-    )
-      inside = profile.strings.text(ranges.name[i]);
-  if (inside !== '') facts.push({ label: 'range', text: inside });
+  // Ranges are in order of start: the last one that holds the call is the innermost.
+  for (let i = upperBound(ranges.start as ArrayLike<number>, at) - 1; i >= 0; i--) {
+    const range = i as Row<'ranges'>;
+    if (ranges.thread[range] !== apiCalls.thread[call] || ranges.name[range] === NONE) continue;
+    if (!(ranges.end[range] >= apiCalls.end[call])) continue;
+    facts.push({ label: 'range', text: profile.strings.text(ranges.name[range]) });
+    break;
+  }
   return facts;
 }
 

@@ -83,7 +83,7 @@ export function gpuTracks(analyzer: Analyzer, labels: EventLabels): { tracks: Tr
   return { tracks, tooDeep };
 }
 
-/** Processes and contexts number their streams alike: where numbers repeat, the process is said too. */
+/** Processes and contexts number their streams alike: where numbers repeat, the process is named too. */
 export function streamLabel(
   { streams, processes }: Profile,
   row: number,
@@ -92,8 +92,12 @@ export function streamLabel(
   const { streamId, process, contextId } = streams[row];
   const alike = onDevice.filter(other => streams[other].streamId === streamId);
   if (alike.length === 1) return `stream ${streamId}`;
-  const severalProcesses = new Set(alike.map(other => streams[other].process)).size > 1;
-  const whose = severalProcesses ? `process ${processes[process].pid}` : `context ${contextId}`;
+  const owners = [...new Set(alike.map(other => streams[other].process))];
+  if (owners.length === 1) return `stream ${streamId} · context ${contextId}`;
+  const { pid } = processes[process];
+  // Two recordings of one process have its number in common.
+  const alsoIts = owners.filter(owner => processes[owner].pid === pid);
+  const whose = alsoIts.length > 1 ? `recording ${alsoIts.indexOf(process) + 1}` : `pid ${pid}`;
   return `stream ${streamId} · ${whose}`;
 }
 

@@ -15,19 +15,19 @@ const OPEN_THREADS = 2;
 export function hostTracks(analyzer: Analyzer, labels: EventLabels): { tracks: Track[]; tooDeep: number } {
   const { profile } = analyzer;
   const byThread = tracksByThread(analyzer.get(hostLanes), profile.threads.length);
-  const repeated = repeatedNames(profile);
+  const nameOf = threadLabels(profile);
   let tooDeep = 0;
   const tracks = threadsInOrder(analyzer, byThread).flatMap((thread, place) =>
     byThread[thread].map((track): Track => {
       const kind = hostKinds[track.kind];
-      const { process, name, tid } = profile.threads[thread];
+      const { process } = profile.threads[thread];
       const named = lanesNamed(profile, kind.table, labels);
       tooDeep += track.tooDeep;
       const collapsed = kind.collapsed || (place >= OPEN_THREADS && kind.id !== 'gil' && kind.id !== 'gc');
       return {
         id: `thread:${thread}/${kind.id}`,
         group: `process:${process}`,
-        label: `${name && !repeated.has(`${process}/${name}`) ? name : `${name || 'thread'} ${tid}`} · ${kind.label}`,
+        label: `${nameOf(thread)} · ${kind.label}`,
         palette: 'host',
         lanes: track.lanes.map(named),
         ...(collapsed ? { collapsed } : {}),
@@ -56,6 +56,15 @@ function lanesNamed(
     for (let at = 0; at < lane.length; at++) label[at] = labelOf(name[lane.row[at] as Row<'ranges'>]);
     const data: LaneData = { source: table, ...lane, label };
     return { kind: 'slices', data, levels: levelsWith(data, levels) };
+  };
+}
+
+/** `python3`; with its number where several threads of the process have the name. */
+export function threadLabels(profile: Profile): (thread: number) => string {
+  const repeated = repeatedNames(profile);
+  return thread => {
+    const { process, name, tid } = profile.threads[thread];
+    return name && !repeated.has(`${process}/${name}`) ? name : `${name || 'thread'} ${tid}`;
   };
 }
 

@@ -1,10 +1,11 @@
 /** What a view needs where there is no server: the timeline of its stretch, and the panels of its steps. */
 import { type CutTimeline, cutTimeline } from './snapshot.js';
+import { packDetails } from './snapshot-details.js';
 import type { Snapshot, SnapshotAsked } from './snapshot-document.js';
 import type { StepSpan } from './spans.js';
 import type { TimelineData } from './timeline-data.js';
 import type { ViewedProfile } from './viewed-profile.js';
-import type { PanelDocument, RanksDocument } from './wire.js';
+import type { EventDocument, PanelDocument, RanksDocument } from './wire.js';
 
 /** Steps of which the answer and the budget are included one by one. */
 const MOST_STEPS = 24;
@@ -16,6 +17,7 @@ export function makeSnapshot(
   view: ViewedProfile,
   data: TimelineData,
   asked: SnapshotAsked,
+  knownOf: (lane: number, index: number) => Pick<EventDocument, 'facts' | 'links' | 'moreLinks'>,
 ): { snapshot: Snapshot; columns: Uint8Array } {
   const [fromNs, toNs] = withSteps(data, asked);
   const cut = cutTimeline(data, fromNs, toNs);
@@ -49,6 +51,7 @@ export function makeSnapshot(
       labels,
       answers,
       events: event ? [event] : [],
+      details: packDetails(cut, knownOf, at => keptIndex(at, cut)),
       waits: hasRanks ? view.waits(fromNs, toNs) : [],
       notes: asked.notes
         .filter(note => note.toNs >= fromNs && note.fromNs <= toNs)

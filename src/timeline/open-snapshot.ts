@@ -1,5 +1,4 @@
 /** A snapshot as the timeline it was cut from: levels of detail, search and selections are made from its columns. */
-import { formatDuration } from '../base/units.js';
 import { areaPyramid } from './area-pyramid.js';
 import { columnsFile } from './columns-file.js';
 import { companyOf } from './event-company.js';
@@ -8,8 +7,10 @@ import { search } from './search/search.js';
 import type { SelectionAsked } from './selection/chosen-events.js';
 import { selectionDocument } from './selection/selection.js';
 import { areaColumnBytes, sliceColumnBytes } from './snapshot.js';
+import { unpackDetails } from './snapshot-details.js';
 import type { Snapshot, SnapshotLane } from './snapshot-document.js';
 import type { Bytes } from './spans.js';
+import { timeFacts } from './time-facts.js';
 import type { TimelineData } from './timeline-data.js';
 import type { Track, TrackLane } from './track.js';
 import { trackDocuments } from './track-documents.js';
@@ -35,6 +36,16 @@ export interface OpenedSnapshot {
 export function openSnapshot(snapshot: Snapshot, bytes: ArrayBuffer): OpenedSnapshot {
   const data = dataOf(snapshot, bytes);
   const laneAt = (lane: number) => data.lanes[lane];
+  const placeOf = (at: { readonly lane: number; readonly index: number }) => {
+    const { lane } = laneAt(at.lane);
+    if (lane?.kind !== 'slices') throw new Error('There is no such event.');
+    const { start, end, label } = lane.data;
+    return {
+      title: data.labels.text(label[at.index]),
+      startNs: start[at.index],
+      endNs: end[at.index],
+    };
+  };
   const last: { query: string; result?: ReturnType<typeof search> } = { query: '' };
   const searched = (query: string) => {
     if (last.query !== query || !last.result) Object.assign(last, { query, result: search(data, query) });
@@ -52,19 +63,21 @@ export function openSnapshot(snapshot: Snapshot, bytes: ArrayBuffer): OpenedSnap
       if (own?.kind !== 'slices' || index >= own.data.length) throw new Error('There is no such event.');
       const { start, end, label, tone } = own.data;
       const look = data.document.palettes[track.palette][tone[index]];
+      const details = unpackDetails(snapshot.details, lane, index);
       return {
         ...{ lane, index, startNs: start[index], endNs: end[index] },
         title: data.labels.text(label[index]),
         name: data.labels.name(label[index]),
         facts: [
-          { label: 'duration', text: formatDuration(end[index] - start[index]) },
-          { label: 'start', text: `${(start[index] / 1e6).toFixed(6)} ms` },
-          { label: 'on', text: track.label },
-          ...(look ? [{ label: 'kind', text: look.label }] : []),
+          ...timeFacts(start[index], end[index]),
+          ...(details?.facts ?? [
+            { label: 'on', text: track.label },
+            ...(look ? [{ label: 'kind', text: look.label }] : []),
+          ]),
         ],
         company: companyOf(data, own.data, index),
-        links: [],
-        moreLinks: 0,
+        links: (details?.links ?? []).map(link => ({ ...link, ...placeOf(link) })),
+        moreLinks: details?.moreLinks ?? 0,
       };
     },
     search: query => searched(query).document,

@@ -15,6 +15,16 @@ export interface SnapshotLane {
   readonly length: number;
 }
 
+/** Packed, see snapshot-details.ts. */
+export interface SnapshotDetails {
+  /** Label and text of each fact that occurs. */
+  readonly facts: readonly (readonly [label: string, text: string])[];
+  /** Per lane, for each event from the first on: the numbers of its facts. */
+  readonly lanes: Readonly<Record<number, readonly (readonly number[])[]>>;
+  /** Per lane and event: how many more there are, then kind of relation, lane and number of each event it is tied to. */
+  readonly links: Readonly<Record<number, Readonly<Record<number, readonly number[]>>>>;
+}
+
 export interface Snapshot {
   readonly name: string;
   /** Without levels and bytes, which the page makes. */
@@ -26,7 +36,10 @@ export interface Snapshot {
   readonly labels: readonly (readonly [string, string])[];
   /** Answers by address. */
   readonly answers: Readonly<Record<string, unknown>>;
+  /** The selected one, with all that is known of it. */
   readonly events: readonly EventDocument[];
+  /** What is known of the others. */
+  readonly details: SnapshotDetails;
   /** Who waited for whom, the longest waits of the stretch. */
   readonly waits: readonly WaitDocument[];
   readonly notes: readonly WrittenNote[];

@@ -117,6 +117,7 @@ function cutSteps(steps: StepsDocument, kept: CutTimeline['steps']): StepsDocume
     phase: part(steps.phase),
     startNs: part(steps.startNs),
     endNs: part(steps.endNs),
+    wallNs: part(steps.wallNs),
     busyNs: part(steps.busyNs),
     kernels: part(steps.kernels),
     batch: part(steps.batch),

@@ -13,8 +13,12 @@ export function stepsDocument(analyzer: Analyzer): StepsDocument {
   const rows: readonly IterationRow[] = analyzer.get(iterations).rows;
   const windows = windowsOf(analyzer);
   const own = rows.map((row, i) => {
-    const window = windows[i];
-    return { startNs: window?.start ?? row.startNs, endNs: window?.end ?? row.startNs + row.wallNs };
+    const { reference, lanes, wallNs, busyNs } = windows[i];
+    const startNs = reference?.start ?? row.startNs;
+    const endNs = reference?.end ?? row.startNs + row.wallNs;
+    return lanes === 0
+      ? { startNs, endNs, wallNs: Math.max(0, endNs - startNs), busyNs: row.gpuBusyNs }
+      : { startNs, endNs, wallNs: wallNs / lanes, busyNs: busyNs / lanes };
   });
   return {
     length: rows.length,
@@ -22,7 +26,8 @@ export function stepsDocument(analyzer: Analyzer): StepsDocument {
     phase: rows.map(row => toneOf('phase', row.phase)),
     startNs: own.map(({ startNs }) => startNs),
     endNs: own.map(({ endNs }) => endNs),
-    busyNs: rows.map(row => row.gpuBusyNs),
+    wallNs: own.map(({ wallNs }) => wallNs),
+    busyNs: own.map(({ busyNs }) => busyNs),
     kernels: rows.map(row => row.kernels ?? -1),
     batch: (found?.steps ?? []).map(step => batchText(step.facts)),
     state: rows.map(row => row.state),
@@ -31,16 +36,28 @@ export function stepsDocument(analyzer: Analyzer): StepsDocument {
   };
 }
 
-/** Per step, its window on the device of its reference run. */
-function windowsOf(analyzer: Analyzer): ({ start: number; end: number } | undefined)[] {
+/** Per step, its window on the device of its reference run, and what all of its windows, one per rank, sum up to. */
+interface StepWindows {
+  reference?: { readonly start: number; readonly end: number };
+  lanes: number;
+  wallNs: number;
+  busyNs: number;
+}
+
+function windowsOf(analyzer: Analyzer): StepWindows[] {
   const steps = analyzer.get(stepsOf)?.steps ?? [];
-  const windows: ({ start: number; end: number } | undefined)[] = steps.map(() => undefined);
+  const found = steps.map((): StepWindows => ({ lanes: 0, wallNs: 0, busyNs: 0 }));
   try {
-    for (const window of analyzer.get(stepWindows) ?? [])
-      if (steps[window.step].runs[0].lane === window.lane) windows[window.step] ??= window;
+    for (const window of analyzer.get(stepWindows) ?? []) {
+      const own = found[window.step];
+      own.lanes++;
+      own.wallNs += window.end - window.start;
+      own.busyNs += window.busyNs;
+      if (steps[window.step].runs[0].lane === window.lane) own.reference ??= window;
+    }
   } catch (error) {
     // Without GPU work the host's times stand.
     if (!(error instanceof NotRecorded)) throw error;
   }
-  return windows;
+  return found;
 }

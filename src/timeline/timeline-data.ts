@@ -5,6 +5,7 @@ import { describeHeader } from '../analyze/page.js';
 import type { Profile } from '../model/profile.js';
 import { memoryTracks, metricTracks } from './area-tracks.js';
 import { type ColumnsFile, columnsFile } from './columns-file.js';
+import { coresLabel, cpuTracks } from './cpu-tracks.js';
 import { gpuTracks } from './gpu-tracks.js';
 import { hostLanes } from './host-lanes.js';
 import { hostTracks } from './host-tracks.js';
@@ -36,6 +37,7 @@ export function timelineData(analyzer: Analyzer): TimelineData {
   // Last: a thread that helps may still be making these.
   const { span } = analyzer.get(hostLanes);
   const onHost = hostTracks(analyzer, labels);
+  const onCpus = cpuTracks(analyzer, labels);
   const byGroup = new Map<string, Track[]>();
   const hasWork = onGpu.tracks.length > 0;
   for (const track of [
@@ -44,6 +46,7 @@ export function timelineData(analyzer: Analyzer): TimelineData {
     ...metricTracks(analyzer),
     ...memoryTracks(analyzer, span.endNs),
     ...onHost.tracks,
+    ...onCpus.tracks,
   ])
     byGroup.set(track.group, [...(byGroup.get(track.group) ?? []), track]);
   const tracks = [...byGroup.values()].flat();
@@ -52,10 +55,14 @@ export function timelineData(analyzer: Analyzer): TimelineData {
   const tooDeep = onGpu.tooDeep + onHost.tooDeep;
   const document: TimelineDocument = {
     ...span,
-    main: mainSpan(lanes, span),
+    // Switches are recorded before and after everything else.
+    main: mainSpan(
+      lanes.filter(({ lane }) => lane.kind !== 'slices' || lane.data.source !== 'contextSwitches'),
+      span,
+    ),
     facts: describeHeader(analyzer).lines[0].split(' · '),
     steps: stepsDocument(analyzer),
-    groups: groupsOf(profile, [...byGroup.keys()]),
+    groups: groupsOf(profile, [...byGroup.keys()], onCpus.folded),
     tracks: trackDocuments(tracks, columns),
     palettes,
     labels: labels.length,
@@ -71,8 +78,8 @@ export function timelineData(analyzer: Analyzer): TimelineData {
   return { document, columns, labels, tracks, lanes };
 }
 
-/** GPUs first, then processes, each as a person would name it. */
-function groupsOf(profile: Profile, ids: readonly string[]): GroupDocument[] {
+/** GPUs first, then processes, then CPUs, each as a person would name it. */
+function groupsOf(profile: Profile, ids: readonly string[], folded: ReadonlySet<string>): GroupDocument[] {
   const severalHosts = new Set(profile.gpus.map(gpu => gpu.host)).size > 1;
   return ids.map(id => {
     const [kind, number] = id.split(':');
@@ -80,6 +87,12 @@ function groupsOf(profile: Profile, ids: readonly string[]): GroupDocument[] {
       const { deviceId, name, host } = profile.gpus[Number(number)];
       return { id, label: [`GPU ${deviceId}`, name, severalHosts ? host : ''].filter(Boolean).join(' · ') };
     }
+    if (kind === 'cpus')
+      return {
+        id,
+        label: coresLabel(profile, Number(number)),
+        ...(folded.has(id) ? { folded: true as const } : {}),
+      };
     const { pid, name, rank } = profile.processes[Number(number)];
     const gpus = [...processesOf(profile)].filter(([, own]) => own.has(Number(number)));
     return {

@@ -6,7 +6,8 @@ import type { PaletteName } from './wire.js';
 
 /**
  * Where an event's row is found: `work` is the list of everything that ran on GPUs, `replays` holds the first piece of
- * work of each graph replay, `steps` and `idle` are made from other results and have positions for rows.
+ * work of each graph replay, `contextSwitches` the switch with which a thread got a CPU, `steps` and `idle` are made from
+ * other results and have positions for rows.
  */
 export type LaneSource =
   | 'work'
@@ -15,7 +16,8 @@ export type LaneSource =
   | 'ranks'
   | 'steps'
   | 'idle'
-  | Extract<TableName, HostTable>;
+  | Extract<TableName, HostTable>
+  | Extract<TableName, 'contextSwitches'>;
 export type HostTable = 'apiCalls' | 'ranges' | 'ops' | 'frames' | 'osCalls' | 'overheads' | 'syncs';
 
 export interface LaneData extends LaneEvents {

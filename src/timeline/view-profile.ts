@@ -56,6 +56,14 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
       'The link may belong to another profile.',
     );
   };
+  const knownOf = (lane: number, index: number) => {
+    const events = laneAt(lane, index);
+    links ??= new EventLinks(analyzer, timeline());
+    return {
+      facts: eventFacts(analyzer, events, index),
+      ...links.of(events.source, events.row[index]),
+    };
+  };
   const view: ViewedProfile = {
     name,
     async prepare(onPhase, breathe) {
@@ -79,7 +87,6 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
     event(lane, index) {
       const events = laneAt(lane, index);
       const { labels } = timeline();
-      links ??= new EventLinks(analyzer, timeline());
       return {
         lane,
         index,
@@ -87,9 +94,8 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
         endNs: events.end[index],
         title: labels.text(events.label[index]),
         name: labels.name(events.label[index]),
-        facts: eventFacts(analyzer, events, index),
         company: companyOf(timeline(), events, index),
-        ...links.of(events.source, events.row[index]),
+        ...knownOf(lane, index),
       };
     },
     like: name => likeOf(timeline(), name),
@@ -102,10 +108,11 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
     selectedEvents: asked => selectedEvents(timeline(), asked),
     answer(steps) {
       const chosen = lookingAt(steps);
-      const { answer, headline } = describePageAnswer(chosen);
+      const { answer, headline, phases } = describePageAnswer(chosen);
       const gain = headline?.gain;
       return {
         lines: answer.lines,
+        hasFigures: phases.length > 0,
         gain:
           gain && gain.throughput >= WORTH_SAYING
             ? {
@@ -124,7 +131,7 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
     lookingAt,
     trace: (fromNs, toNs) => traceOf(profile, { fromNs, toNs }, ownEvents(analyzer, { fromNs, toNs })),
     csv: (fromNs, toNs) => csvOf(timeline(), { fromNs, toNs }),
-    snapshot: asked => makeSnapshot(view, timeline(), asked),
+    snapshot: asked => makeSnapshot(view, timeline(), asked, knownOf),
   };
   return view;
 }

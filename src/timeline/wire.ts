@@ -16,7 +16,7 @@
  *   GET  /api/profiles/ID/ranks                      RanksDocument
  *   GET  /api/profiles/ID/waits?from=&to=            WaitDocument[]
  *   GET  /api/profiles/ID/selection?from=&to=&track=&q=&of=&by=  SelectionDocument
- *   GET  /api/profiles/ID/selection/sql?from=&to=&track=&q=&sql=  PanelDocument: one SELECT over the selected events
+ *   GET  /api/profiles/ID/selection/sql?from=&to=&track=&q=&sql=  PanelDocument: one SELECT over the selected events and the whole profile
  *   GET  /api/profiles/ID/answer?steps=              AnswerDocument
  *   GET  /api/profiles/ID/panels/ANALYSIS?steps=     PanelDocument
  *   GET  /api/profiles/ID/flame?steps=               FlameDocument: the call tree of the host
@@ -48,6 +48,8 @@ export interface StateDocument {
   readonly compare: readonly [number, number] | null;
   /** Columns of the table `selection`, where SQL can be asked. */
   readonly sql?: readonly { readonly name: string; readonly about: string }[];
+  /** The tables of the whole profile, there too: what each is about, and its columns. */
+  readonly sqlTables?: readonly { readonly name: string; readonly about: string }[];
 }
 
 export interface ProfileState {
@@ -95,6 +97,8 @@ export interface StepsDocument {
   /** The step's window on its first device; on the host where nothing ran. */
   readonly startNs: readonly number[];
   readonly endNs: readonly number[];
+  /** Mean of its windows, one per rank: the time that the budget states. */
+  readonly wallNs: readonly number[];
   readonly busyNs: readonly number[];
   /** -1: hidden by graph blocks, or not recorded. */
   readonly kernels: readonly number[];
@@ -113,6 +117,8 @@ export interface GroupDocument {
   readonly label: string;
   /** The group it belongs under: the GPU of a process that has one of its own. */
   readonly under?: string;
+  /** It begins folded: it has more tracks than most people want to see. */
+  readonly folded?: true;
 }
 
 export interface TrackDocument {
@@ -171,6 +177,8 @@ export interface PanelDocument {
 export interface AnswerDocument {
   /** The first line is the answer, the others say why. */
   readonly lines: readonly string[];
+  /** They are about times of steps, or of the whole trace; not where no GPU work was recorded. */
+  readonly hasFigures: boolean;
   /** The gain of the first finding, for example `+48% tokens/s`, and what has to happen for it. */
   readonly gain: { readonly amount: string; readonly how: string } | null;
 }
@@ -257,7 +265,7 @@ export interface RanksDocument {
 }
 
 /** Kinds of events that are not added up with each other. */
-export type SelectionSection = 'gpu' | 'idle' | 'host' | 'layers' | 'replays' | 'ranks' | 'steps';
+export type SelectionSection = 'gpu' | 'idle' | 'host' | 'cpu' | 'layers' | 'replays' | 'ranks' | 'steps';
 
 export interface DurationBin {
   readonly fromNs: number;

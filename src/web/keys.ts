@@ -82,7 +82,10 @@ export const keyGroups: readonly KeyGroup[] = [
       { action: 'zoom-out', keys: ['s'], shown: ['s'], does: 'zoom out at the pointer' },
       { action: 'pan-left', keys: ['a'], shown: ['a'], does: 'pan left' },
       { action: 'pan-right', keys: ['d'], shown: ['d'], does: 'pan right' },
-      { shown: ['wheel'], does: 'zoom at the pointer; on the track names: scroll' },
+      {
+        shown: ['wheel'],
+        does: 'zoom at the pointer; on the track names: scroll. On a touch screen: two fingers',
+      },
       { shown: ['Shift', 'wheel'], does: 'scroll the tracks' },
       { shown: ['drag'], does: 'pan and scroll; on the ruler: zoom to a time range' },
       { shown: ['Shift', 'drag'], does: 'select an area: its events in numbers' },

@@ -27,8 +27,8 @@ export const screen = signal<Screen>({ kind: 'starting' });
 /** All the server knows, for choosing another. */
 export const profiles = signal<readonly ProfileState[]>([]);
 
-/** Of the table that SQL can ask; null: it cannot be asked here. */
-export const sqlColumns = signal<StateDocument['sql'] | null>(null);
+/** What SQL can ask: the columns of the selection, and the tables of the profile; null: it cannot be asked here. */
+export const sqlTables = signal<Pick<StateDocument, 'sql' | 'sqlTables'> | null>(null);
 
 /** Short: what is ready should be shown at once. */
 const POLL_MS = 40;
@@ -37,7 +37,7 @@ const wait = (ms: number) => new Promise(done => window.setTimeout(done, ms));
 export async function refreshState(): Promise<StateDocument> {
   const state = await askJson<StateDocument>('/api/state');
   profiles.value = state.profiles;
-  if (!sqlColumns.peek() && state.sql) sqlColumns.value = state.sql;
+  if (!sqlTables.peek() && state.sql) sqlTables.value = { sql: state.sql, sqlTables: state.sqlTables };
   return state;
 }
 

@@ -1,6 +1,7 @@
 /** The answer, before anything else on the page. */
 import type { AnswerDocument, PanelDocument } from '../timeline/wire.js';
 import { activePane, letterOf } from './active-pane.js';
+import { Clauses, claimAndFigures } from './clauses.js';
 import { answerPath, comparePath, stepsAsked, useDocument } from './documents.js';
 import { afterName, inSelection, selectionName } from './selection-words.js';
 import { panes } from './state.js';
@@ -15,7 +16,7 @@ export function Verdict() {
   // Of two profiles, how they differ is the answer.
   const difference = second && compared.document?.blocks.find(block => block.kind === 'statement');
   const [headline, ...details] = difference?.lines ?? answer.document?.lines ?? [];
-  const about = difference ? '' : selectionName(pane.document, span);
+  const about = difference || !answer.document?.hasFigures ? '' : selectionName(pane.document, span);
   const detail = difference ? details.join(' ') : details.map(afterName(span)).join(' ');
   const gain = difference ? null : answer.document?.gain;
   const { isLoading, problem } = difference ? compared : answer;
@@ -43,7 +44,11 @@ export function Verdict() {
         <h1 title={claim}>
           <span>
             {second && !difference && <b class="letter">{letterOf(pane)}</b>}
-            {claim ?? <span class="skeleton-line">Reading steps…</span>}
+            {claim === undefined ? (
+              <span class="skeleton-line">Reading steps…</span>
+            ) : (
+              <Clauses text={claim} split={claimAndFigures} />
+            )}
           </span>
         </h1>
         {gain && <b class="verdict-gain">{gain.amount}</b>}
@@ -52,11 +57,11 @@ export function Verdict() {
       <div>
         <p title={detail}>
           {claim && about !== '' && <b>{about}: </b>}
-          {detail || '\u00a0'}
+          <Clauses text={detail || '\u00a0'} />
         </p>
         {gain && (
           <p class="verdict-how" title={gain.how}>
-            {gain.how}
+            <Clauses text={gain.how} />
           </p>
         )}
       </div>

@@ -210,6 +210,11 @@ test('an area becomes numbers; tracks are laid out as wished; the address holds 
       .getByText(/"nobody" not found/)
       .waitFor();
     assert.match(trouble.pop() ?? '', /status of 400/, 'and that is all the browser says');
+    // The whole profile is a click away.
+    await panel.getByText('Tables of the whole profile').click();
+    await panel.locator('.sql-tables').getByRole('button', { name: 'copies', exact: true }).click();
+    await panel.getByRole('button', { name: 'Ask', exact: true }).click();
+    await until(page, `/bytes/i.test(document.querySelector('.sql thead')?.innerText ?? '')`);
     await panel.getByText('Ask in SQL').click();
   }
   await panel.locator('.choice select').last().selectOption('name');

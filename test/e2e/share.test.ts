@@ -96,6 +96,12 @@ test('ranks are rows, a cell selects, notes are kept, and the view is one file',
   await alone.locator('.note-item').getByText('the router is late here').waitFor();
   await alone.locator('#search').fill('family:gemm');
   await until(alone, `/^[\\d,]+ ·/m.test(document.querySelector('.search .figure')?.innerText ?? '')`);
+  // Any event is known as it was: its launch, and the way there.
+  await alone.locator('#search').press('Enter');
+  await alone.locator('.event .facts').first().waitFor();
+  assert.match(await alone.locator('.event .facts').first().innerText(), /^launched by\s+cuda.*\s+queued\s/);
+  await alone.locator('.links button').first().click();
+  await until(alone, `/^cuda/.test(document.querySelector('.event h3')?.innerText ?? '')`);
   await alone.getByRole('tab', { name: 'Selection' }).click();
   await alone.locator('.panel .facts').waitFor();
   await alone.getByRole('tab', { name: 'Ranks' }).click();

@@ -7,7 +7,7 @@ import { mergeProfiles } from '../../src/model/merge.js';
 import { capturePath } from '../../src/testing/captures.js';
 import { drawEngine } from '../../src/testing/drawn-engine.js';
 import { drawRanks } from '../../src/testing/drawn-ranks.js';
-import { address, closeBrowser, openPage, serve, shoot, skip, until } from './opened-page.js';
+import { address, closeBrowser, openPage, serve, shoot, skip, until, windowOf } from './opened-page.js';
 
 after(closeBrowser);
 
@@ -69,22 +69,55 @@ test('words stay those of the figures until new figures are there', { skip }, as
 test('a trace without steps: no steps per second, and a command with its file', { skip }, async t => {
   const kernels = ['kernel_a', 'kernel_bb', 'kernel_ccc', 'kernel_dddd'];
   const profile = drawEngine({ steps: 1, eager: 100, marker: () => '', kernels });
-  const { url } = await serve(t, { name: 'plain.json', files: ['runs/plain trace.json'], profile });
+  const long = `runs/${'deep'.repeat(40)} trace.json`;
+  const { url } = await serve(t, { name: 'plain.json', files: [long], profile });
   const { page, trouble } = await openPage(t, url);
   assert.match(await page.locator('.verdict').innerText(), /The trace is launch-bound/);
   assert.doesNotMatch(await page.locator('.verdict').innerText(), /steps\/s/);
   const notice = await page.locator('.no-steps').innerText();
   assert.match(notice, /No engine steps were found in plain\.json\./);
-  assert.match(notice, /stepscope view 'runs\/plain trace\.json' --marker/);
+  assert.match(notice, /stepscope view 'runs\/(deep){40} trace\.json' --marker/);
   assert.equal(await page.getByRole('button', { name: /slowest|median|first decode/ }).count(), 0);
+  // Names without a space do not widen the card: nothing in it is cut.
+  await page.locator('.card-head').first().click();
+  await page.locator('.card-body .command').waitFor();
+  const outside = `[...document.querySelectorAll('.panel .card *')].filter(one =>
+    one.getBoundingClientRect().right > one.closest('.card').getBoundingClientRect().right).length`;
+  assert.equal(await page.evaluate(outside), 0);
   assert.deepEqual(trouble, []);
 });
+
+test('context switches: a track per core, and when the launching thread lost its CPU', { skip }, async t => {
+  const profile = drawEngine({ before: { ns: 1e6, offCpu: 'moved' } });
+  const { url } = await serve(t, { name: 'moved', files: ['moved.sqlite'], profile });
+  const { page, trouble } = await openPage(t, url);
+  await page.getByRole('searchbox', { name: /tracks/ }).fill('cpu');
+  const names = await page.locator('.track-name .fold').evaluateAll(all => all.map(one => one.ariaLabel));
+  assert.match(names.join(), / · on CPU,CPU 3,CPU 7$/);
+  await page.locator('.strip-bars').focus();
+  await page.keyboard.press('ArrowDown');
+  await page.locator('.event .facts').first().waitFor();
+  assert.match(await page.locator('.event').innerText(), /CPU\s+\d\s+thread\s+.*after\s+.* without a CPU/s);
+  assert.ok(await page.locator('.legend').getByText('launching thread on a CPU').isVisible());
+  assert.deepEqual(trouble, []);
+});
+
+/** Puts two fingers on the timeline and spreads them. */
+async function spreadFingers(page: Page): Promise<void> {
+  const { x, y, width } = (await page.locator('.timeline-canvas').boundingBox())!;
+  const touch = await page.context().newCDPSession(page);
+  const at = (apart: number) => [-apart, apart].map((by, id) => ({ x: x + width / 2 + by, y: y + 40, id }));
+  await touch.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: at(20) });
+  for (const apart of [30, 45, 60])
+    await touch.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: at(apart) });
+  await touch.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+}
 
 test('the banner says all on a phone; elsewhere nothing below it moves from step to step', {
   skip,
 }, async t => {
   const { url } = await serve(t, { name: 'run-ahead', files: [capturePath('run-ahead')] });
-  const phone = { viewport: { width: 390, height: 844 }, bypassCSP: true };
+  const phone = { viewport: { width: 390, height: 844 }, bypassCSP: true, hasTouch: true };
   const { page } = await openPage(t, url, phone);
   const cut = `[...document.querySelectorAll('.verdict h1, .verdict p')]
     .some(one => one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 4)`;
@@ -92,13 +125,30 @@ test('the banner says all on a phone; elsewhere nothing below it moves from step
   assert.ok(Number(await page.evaluate('document.documentElement.scrollWidth')) <= 390);
   await shoot(page, 'phone');
   await assertAccessible(page, 'phone');
-  for (const width of [1024, 1440]) {
+  // Two fingers zoom where they are, and the middle between them stays.
+  await page.keyboard.press('m');
+  const before = await windowOf(page);
+  await spreadFingers(page);
+  await page.waitForTimeout(100);
+  const after = await windowOf(page);
+  const middle = (of: typeof after) => (of.from + of.to) / 2;
+  const part = (after.to - after.from) / (before.to - before.from);
+  assert.ok(part > 0.25 && part < 0.45, `three times as large: ${part}`);
+  assert.ok(Math.abs(middle(after) - middle(before)) < 0.05 * (before.to - before.from));
+  assert.equal((await address(page)).get('event'), null, 'fingers that zoom do not click');
+  // A clause that does not fit is left out: no text ends inside a word.
+  const halves = `[...document.querySelectorAll('.verdict .clause')].filter(clause => {
+    const line = clause.parentElement.getBoundingClientRect();
+    return clause.getBoundingClientRect().top < line.bottom - 4 && clause.scrollWidth > clause.clientWidth;
+  }).length`;
+  for (const width of [1024, 1200, 1280, 1440, 1600]) {
     await page.setViewportSize({ width, height: 800 });
     const heights = new Set<number>();
     for (const key of ['Escape', 'Home', 'x', 'Shift+ArrowRight', 'm', 'End']) {
       await page.keyboard.press(key);
-      await page.waitForTimeout(150);
+      await page.waitForTimeout(width === 1024 ? 150 : 60);
       heights.add((await page.locator('.work').boundingBox())!.y);
+      if (width >= 1200) assert.equal(await page.evaluate(halves), 0, `${width} ${key}`);
     }
     assert.equal(heights.size, 1, `${width}: ${[...heights]}`);
   }
@@ -125,6 +175,12 @@ test('ranks: evidence on their rows, keys into them, and commands with all files
   await page.keyboard.press('ArrowDown');
   await page.locator('.event h3').waitFor();
   assert.match(await page.locator('.event h3').innerText(), /compute|communication|waiting/);
+  // A step of several ranks has one time, in the strip and in the banner.
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('x');
+  await until(page, `/^This step: /.test(document.querySelector('.verdict p').innerText)`);
+  const told = /This step: ([\d.]+ .?s)/.exec(await page.locator('.verdict p').first().innerText())?.[1];
+  assert.ok(told && (await page.locator('.strip-selected').innerText()).includes(`, ${told},`), told);
   await page.getByRole('tab', { name: 'Ranks' }).click();
   await page.locator('.heat-names').first().waitFor();
   assert.deepEqual(await page.locator('.heat-names').first().locator('li').allInnerTexts(), [

@@ -3,8 +3,12 @@ import { formatBytes, formatCount, formatDuration } from '../../base/units.js';
 import type { Evidence } from './finding.js';
 
 /** The sentence, and the part and whole it was taken from. */
-export function evidenceText({ text, numerator, denominator, unit }: Evidence): string {
+export function evidenceText({ text, numerator, denominator, unit, analysis }: Evidence): string {
+  // What only names a table says where that is.
+  if (analysis !== undefined && !/\d/.test(text)) return `${text}: stepscope analyze --only ${analysis}`;
   if (typeof numerator !== 'number' || typeof denominator !== 'number') return text;
+  // A percentage that the sentence states is of itself a part of a whole.
+  if (unit === '%') return text;
   const amount = (value: number) =>
     unit === 'ns'
       ? formatDuration(value)

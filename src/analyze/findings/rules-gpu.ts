@@ -6,6 +6,7 @@ import type { MetricRow } from '../gpu/metric-row.js';
 import { sharedGpus } from '../gpu/shared-gpus.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
 import { boundBy, speedOfLight } from '../inference/speed-of-light.js';
+import { familyLook } from '../names-and-colors.js';
 import { perStep } from '../words.js';
 import type { Evidence, Finding } from './finding.js';
 import { anyOf, capital, costing, finding, perWindow, phaseName, type Rule, type RuleInput } from './rule.js';
@@ -89,7 +90,7 @@ function familyEvidence(
   const tensor = value('tensor active') ?? 0;
   return [
     {
-      text: `${dominant.family} alone: DRAM read ${read.toFixed(0)}%, SM issue ${sm.toFixed(0)}%, tensor ${tensor.toFixed(0)}%`,
+      text: `${familyLook(dominant.family).label} alone: DRAM read ${read.toFixed(0)}%, SM issue ${sm.toFixed(0)}%, tensor ${tensor.toFixed(0)}%`,
       numerator: read,
       denominator: 100,
       unit: '%',

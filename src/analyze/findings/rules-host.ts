@@ -221,7 +221,11 @@ const gilContention: Rule = {
           [
             budgetEvidence(total, ns, `${plural(waiting?.waits ?? 0, 'wait')}${held}`),
             ...triggeredIn(input, total, 'gil'),
-            { text: 'waits and holds by thread', analysis: 'gil', rows: rows.map(row => row.key) },
+            {
+              text: `${plural(rows.length, 'thread')} share the GIL`,
+              analysis: 'gil',
+              rows: rows.map(row => row.key),
+            },
           ],
           'certain',
         ),

@@ -132,7 +132,7 @@ const launchOverheadRule: Rule = {
           ...(calls
             ? [
                 {
-                  text: `${calls.call} takes ${formatDuration(calls.medianNs)}, kernels run ${formatDuration(meanKernelNs ?? calls.operationMeanNs)} on average; ${formatShare(covered)} of GPU time is in graphs`,
+                  text: `${formatShare(covered)} of GPU time is in graphs; kernels run ${formatDuration(meanKernelNs ?? calls.operationMeanNs)} on average, ${calls.call} takes ${formatDuration(calls.medianNs)}`,
                   numerator: calls.totalNs,
                   denominator: total.wallNs,
                   unit: 'ns' as const,

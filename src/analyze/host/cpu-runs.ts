@@ -10,6 +10,8 @@ import { ThreadState } from '../../model/schema.js';
 import type { Derived } from '../analysis.js';
 
 interface CpuRun {
+  /** The switch it begins with, a row of contextSwitches. */
+  readonly row: number;
   readonly start: number;
   readonly end: number;
   readonly cpu: number;
@@ -37,7 +39,7 @@ export const cpuRuns: Derived<CpuRuns> = {
     const switches = profile.tables.contextSwitches!;
     const runs: CpuRun[][] = profile.threads.map(() => []);
     const onCpu = new Map<number, { thread: number; start: number; end: number }[]>();
-    const open = new Map<number, { start: number; cpu: number }>();
+    const open = new Map<number, { row: number; start: number; cpu: number }>();
     let hasStates = false;
     let lost = 0;
     for (let row = 0 as Row<'contextSwitches'>; row < switches.length; row++) {
@@ -47,7 +49,7 @@ export const cpuRuns: Derived<CpuRuns> = {
       if (switches.isIn[row]) {
         // Its end was lost, and nobody knows when it was.
         if (running) lost++;
-        open.set(thread, { start: switches.start[row], cpu: switches.cpu[row] });
+        open.set(thread, { row, start: switches.start[row], cpu: switches.cpu[row] });
         continue;
       }
       if (!running || running.cpu !== switches.cpu[row]) {

@@ -17,9 +17,11 @@ export const withVisibleMarks = (text: string): string =>
 export const escapeHtml = (text: string): string =>
   withVisibleMarks(text).replace(/[&<>"']/g, char => entities[char]);
 
-/** Sentences: options stay whole, where a browser would break after their dashes. Not for attributes. */
+/** Sentences: options stay whole, where a browser would break after their dashes, and numbers keep their units. Not for attributes. */
 export const proseToHtml = (text: string): string =>
-  escapeHtml(text).replace(/(^|[\s(])(--[a-z][\w-]*)/g, '$1<span class="whole">$2</span>');
+  escapeHtml(text)
+    .replace(/(^|[\s(])(--[a-z][\w-]*)/g, '$1<span class="whole">$2</span>')
+    .replace(/[\d.,]*\d (?:[nµm]?s|[kMGT]?B)(?![\w/])/g, '<span class="whole">$&</span>');
 
 /** JSON that cannot end its script element or open a comment in it. */
 export function jsonForScript(value: unknown): string {

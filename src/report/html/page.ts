@@ -138,7 +138,7 @@ function answerToHtml(answer: StatementBlock | undefined, summary: PageSummary |
   const lines = (of: readonly string[]) => of.map(line => `<p>${proseToHtml(line)}</p>`).join('');
   const before = summary ? why.slice(0, LINES_BEFORE_FIGURES) : why;
   const after = summary ? why.slice(LINES_BEFORE_FIGURES) : [];
-  return `<h1>${escapeHtml(first)}</h1><div class="why">${lines(before)}</div>${summary ? summaryToHtml(summary) : ''}${after.length > 0 ? `<div class="why small">${lines(after)}</div>` : ''}`;
+  return `<h1>${proseToHtml(first)}</h1><div class="why">${lines(before)}</div>${summary ? summaryToHtml(summary) : ''}${after.length > 0 ? `<div class="why small">${lines(after)}</div>` : ''}`;
 }
 
 function cutNote({ rows, points, texts, limits }: Cutter, cappedAt: number | undefined): string {

@@ -147,8 +147,9 @@ footer { border-top: 1px solid var(--line); padding: 1rem 0 2rem; color: var(--m
   .summary { gap: 0.7rem; margin-top: 0.8rem; } .tiles { gap: 0.5rem 0.9rem; } .tiles div { flex: 1 1 6rem; max-width: none; }
   .tiles dd { font-size: 1.3rem; } .tiles dt { font-size: 0.8125rem; } .stack { height: 1.3rem; } .keys { font-size: 0.8125rem; }
   .actions ol { gap: 0.45rem; } .actions li { padding-top: 0.25rem; font-size: 0.875rem; line-height: 1.35; }
-  .actions b { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; }
-  .actions .muted { margin-top: 0; font-size: 0.8125rem; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+  header > .wide { display: flex; flex-direction: column; } .why { display: contents; } .why p { margin-top: 0.4rem; font-size: 0.9375rem; line-height: 1.4; }
+  .why p + p, .why.small p { order: 1; font-size: 0.875rem; color: var(--muted); }
+  .actions .muted { margin-top: 0; font-size: 0.8125rem; } .actions .claim { display: none; }
   .phase-bars { gap: 0.4rem; } .phase-bars > div + div .keys li:nth-child(n + 3), .keys li:nth-child(n + 4) { display: none; }
   table.stacks thead, .bars thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   table.stacks, table.stacks tbody, .bars, .bars tbody, table.stacks caption, .bars caption { display: block; }

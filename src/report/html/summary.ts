@@ -17,7 +17,9 @@ export function summaryToHtml({ figures, bars, title, actions }: PageSummary): s
     .map(({ text, about, section }) => {
       const name = `<b>${proseToHtml(firstSentence(text))}</b>`;
       const linked = section ? `<a href="#${elementId(section)}">${name}</a>` : name;
-      return `<li>${linked}<span class="muted">${escapeHtml(about)}</span></li>`;
+      // The claim behind the gain: on a phone it is left to the findings below, so that three actions are in sight.
+      const [gain, ...claim] = about.split(/(?=: )/);
+      return `<li>${linked}<span class="muted">${escapeHtml(gain)}<span class="claim">${escapeHtml(claim.join(''))}</span></span></li>`;
     })
     .join('');
   return `<div class="summary">${tiles && `<dl class="tiles">${tiles}</dl>`}${stacks && `<div class="phase-bars">${stacks}</div>`}${list && `<div class="actions"><h2>${escapeHtml(title)}</h2><ol>${list}</ol></div>`}</div>`;

@@ -25,7 +25,7 @@ type Test = (index: number) => boolean;
 /** Per lane the events that fit the query. `named`: lanes were chosen, so those made from events may match too. */
 export function matchesOf(data: TimelineData, query: string, isNamed = false) {
   const conditions = parseQuery(query);
-  // Steps, idle time and replays are made from events: they match where the query speaks of tracks or causes.
+  // Steps, idle time, replays and time on a CPU are made from events: they match where the query speaks of tracks or causes.
   const named = isNamed || conditions.some(({ kind }) => kind === 'track' || kind === 'cause');
   return data.lanes.flatMap(({ track, lane }, id) => {
     if (lane.kind !== 'slices' || conditions.length === 0) return [];
@@ -74,7 +74,7 @@ export function search(data: TimelineData, query: string): SearchResult {
   };
 }
 
-const derived = new Set<LaneSource>(['steps', 'idle', 'replays', 'layers', 'ranks']);
+const derived = new Set<LaneSource>(['steps', 'idle', 'replays', 'layers', 'ranks', 'contextSwitches']);
 const isRepeated = (track: Track) => /\/(copies|communication)$/.test(track.id);
 
 function matchesIn(events: LaneData, test: Test): Int32Array {

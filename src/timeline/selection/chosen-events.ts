@@ -2,7 +2,7 @@
 import { lowerBound, upperBound } from '../../base/bisect.js';
 import { matchesOf } from '../search/search.js';
 import type { TimelineData } from '../timeline-data.js';
-import type { LaneData, Track } from '../track.js';
+import type { LaneData, LaneSource, Track } from '../track.js';
 import type { SelectionSection } from '../wire.js';
 
 export interface SelectionAsked {
@@ -27,6 +27,7 @@ export function sectionOf({ palette }: Track, { source }: LaneData): SelectionSe
   if (source === 'steps') return 'steps';
   if (source === 'layers') return 'layers';
   if (source === 'replays') return 'replays';
+  if (source === 'contextSwitches') return 'cpu';
   if (palette === 'rank') return 'ranks';
   if (palette === 'family') return 'gpu';
   return palette === 'cause' ? 'idle' : 'host';
@@ -60,19 +61,27 @@ const matchingLanes = (data: TimelineData, { query, tracks, fromNs, toNs }: Sele
     }),
   }));
 
-/** Copies and communication are drawn on their stream and once more together: each counts once. */
+/** Copies and communication are drawn on their stream and once more together, time on a CPU by core and by thread: each counts once. */
 function withoutRepeats(lanes: readonly ChosenLane[]): ChosenLane[] {
-  const seen = new Set<number>();
-  const several = lanes.filter(({ events }) => events.source === 'work').length > 1;
-  return lanes.flatMap(lane => {
-    if (!several || lane.events.source !== 'work') return [lane];
-    const rows: number[] = [];
-    for (let i = 0; i < lane.rows.length; i++) {
-      const work = lane.events.row[lane.rows[i]];
-      if (seen.has(work)) continue;
-      seen.add(work);
-      rows.push(lane.rows[i]);
-    }
-    return rows.length > 0 ? [{ ...lane, rows }] : [];
-  });
+  const seen = new Map<LaneSource, Set<number>>([
+    ['work', new Set()],
+    ['contextSwitches', new Set()],
+  ]);
+  // A core names the thread, which tells more than the core.
+  const isCore = ({ track }: ChosenLane) => Number(track.group.startsWith('cpus:'));
+  return [...lanes]
+    .sort((a, b) => isCore(b) - isCore(a))
+    .flatMap(lane => {
+      const own = seen.get(lane.events.source);
+      const several = lanes.filter(({ events }) => events.source === lane.events.source).length > 1;
+      if (!own || !several) return [lane];
+      const rows: number[] = [];
+      for (let i = 0; i < lane.rows.length; i++) {
+        const row = lane.events.row[lane.rows[i]];
+        if (own.has(row)) continue;
+        own.add(row);
+        rows.push(lane.rows[i]);
+      }
+      return rows.length > 0 ? [{ ...lane, rows }] : [];
+    });
 }

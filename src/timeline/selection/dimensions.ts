@@ -97,6 +97,7 @@ const made: Readonly<Record<SelectionSection, readonly Make[]>> = {
     byLane('process', 'process', 'Process', groupLabel),
     byStep,
   ],
+  cpu: [byName('thread', 'Thread'), byLane('core', 'core', 'Core', ({ track }) => track.label), byStep],
   layers: [byName('layer', 'Layer'), rank, byStep],
   replays: [byName('graph', 'Graph'), stream, rank, byStep],
   ranks: [byTone('kind', 'kind', 'Kind'), rank, byStep],

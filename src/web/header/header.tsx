@@ -53,7 +53,7 @@ export function Header() {
 function Facts() {
   const [pane] = panes.value;
   if (!pane) return null;
-  const facts = pane.document.facts.filter(fact => fact !== pane.name);
+  const facts = pane.document.facts.filter(fact => fact !== pane.name && !pane.name.endsWith(`/${fact}`));
   return (
     <div class="chips">
       {isOffline ? <SavedView /> : <FileMenu />}

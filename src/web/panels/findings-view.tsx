@@ -63,6 +63,9 @@ export function FindingsView({ block, pane, steps }: FindingsProps) {
   );
 }
 
+/** A smaller gain would be shown as 0.0%. */
+const LEAST_GAIN = 0.0005;
+
 interface CardProps {
   readonly finding: Finding;
   readonly pane: Pane;
@@ -91,7 +94,7 @@ function Card({ finding, pane, words }: CardProps) {
         }}
       >
         <span class="claim">{words(claim)}</span>
-        {gain && (
+        {gain && gain.throughput >= LEAST_GAIN && (
           <span class="gain" title={gain.how}>
             {formatThroughput(gain.throughput)}
           </span>

@@ -1,11 +1,11 @@
-/** A question in SQL about the selected events, answered by the server's embedded engine. */
+/** A question in SQL about the selected events and the whole profile, answered by the server's embedded engine. */
 import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import type { PanelDocument } from '../../timeline/wire.js';
 import { askJson } from '../api.js';
 import { asProblem } from '../documents.js';
 import type { Problem } from '../problem.js';
-import { sqlColumns } from '../session.js';
+import { sqlTables } from '../session.js';
 import type { Pane } from '../state.js';
 import { BlockView } from './block-view.js';
 import { ProblemView } from './problem-view.js';
@@ -26,8 +26,9 @@ export function SelectionSql(props: { readonly path: string; readonly kind: stri
   const { path, kind, pane } = props;
   const [answered, setAnswered] = useState<Answered & { readonly of?: string }>({});
   const [isAsking, setAsking] = useState(false);
-  const columns = sqlColumns.value;
+  const columns = sqlTables.value?.sql;
   if (!columns) return null;
+  const tables = sqlTables.value?.sqlTables ?? [];
   const text = written.value ?? sample(kind);
   const ask = async () => {
     setAsking(true);
@@ -53,7 +54,7 @@ export function SelectionSql(props: { readonly path: string; readonly kind: stri
         <textarea
           rows={4}
           spellcheck={false}
-          aria-label="SQL over the selection"
+          aria-label="SQL over the selection and the whole profile"
           value={text}
           onInput={event => {
             written.value = event.currentTarget.value;
@@ -83,6 +84,25 @@ export function SelectionSql(props: { readonly path: string; readonly kind: stri
         ))}
         . At most 10 s and 1,000 rows.
       </p>
+      <details class="sql-tables">
+        <summary>Tables of the whole profile</summary>
+        <ul class="plain">
+          {tables.map(({ name, about }) => (
+            <li key={name}>
+              <button
+                type="button"
+                class="text"
+                title={about}
+                onClick={() => {
+                  written.value = `SELECT * FROM ${name} LIMIT 20`;
+                }}
+              >
+                <code>{name}</code>
+              </button>
+            </li>
+          ))}
+        </ul>
+      </details>
       {answered.problem && <ProblemView problem={answered.problem} />}
       {answered.document && (
         <div class={answered.of === path ? undefined : 'stale'}>

@@ -21,7 +21,9 @@ function StepFigures({ pane: { document, steps } }: { readonly pane: Pane }) {
     if (all.length === 0) return null;
     return (
       <p class="muted block">
-        The mean of {plural(steady, 'step')} in the steady state. Choose a step above to see that one alone.
+        {steady === 1
+          ? 'The only step in the steady state.'
+          : `The mean of ${plural(steady, 'step')} in the steady state. Choose a step above to see that one alone.`}
       </p>
     );
   }

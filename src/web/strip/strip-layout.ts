@@ -3,6 +3,7 @@
  * slowest of them, so that no stall is ever averaged away. Some of the steps may be in view, and each phase has its own
  * scale: a decode step beside a prefill ten times as long would be a line.
  */
+import { thresholds } from '../../catalog/policy.js';
 import type { StepSpan } from '../../timeline/spans.js';
 import type { StepsDocument } from '../../timeline/wire.js';
 import { median } from './median.js';
@@ -29,8 +30,7 @@ export interface StripLayout {
   readonly end: number;
 }
 
-export const wallOf = (steps: StepsDocument, step: number): number =>
-  Math.max(0, steps.endNs[step] - steps.startNs[step]);
+export const wallOf = (steps: StepsDocument, step: number): number => steps.wallNs[step];
 
 export function stripLayout(
   steps: StepsDocument,
@@ -117,9 +117,9 @@ export function stripScale(all: readonly StepsDocument[]): ReadonlyMap<number, P
   return scales;
 }
 
-/** This many times the usual distance from the median is unusual; and so much longer than the median it must be too. */
+/** This many times the usual distance from the median is unusual; and as long as findings call slow it must be too. */
 const UNUSUAL = 5;
-const LONGER = 1.2;
+const LONGER = thresholds.jitter.value;
 /** Of fewer steps nobody can say what is usual. */
 const ENOUGH = 8;
 

@@ -85,6 +85,7 @@ function Legend(props: { readonly panes: readonly Pane[]; readonly scales: Retur
     () => all.some(({ document }) => document.steps.state.some(state => state !== 'steady')),
     [all],
   );
+  const hasWork = useMemo(() => all.some(({ document }) => document.steps.busyNs.some(ns => ns > 0)), [all]);
   const hasOutliers = useMemo(() => all.some(({ document }) => outliers(document.steps).size > 0), [all]);
   const scaleText = (phase: number) => {
     const { topNs, cut } = scales.get(phase) ?? { topNs: 0, cut: 0 };
@@ -100,10 +101,12 @@ function Legend(props: { readonly panes: readonly Pane[]; readonly scales: Retur
           <span class="figure">{scaleText(phase)}</span>
         </li>
       ))}
-      <li>
-        <span class="swatch busy" />
-        darker: GPU busy
-      </li>
+      {hasWork && (
+        <li>
+          <span class="swatch busy" />
+          darker: GPU busy
+        </li>
+      )}
       {hasOutliers && <li>● unusually long</li>}
       {isLeftOut && (
         <li>
@@ -117,8 +120,7 @@ function Legend(props: { readonly panes: readonly Pane[]; readonly scales: Retur
 
 function Selected({ pane }: { readonly pane: Pane }) {
   const span = pane.steps.value;
-  if (!span)
-    return <span class="muted strip-selected">nothing selected: values are for the steady state</span>;
+  if (!span) return <span class="muted strip-selected">nothing selected</span>;
   return (
     <span class="strip-selected">
       <b class="figure">{spokenSpan(pane.document, span)}</b>

@@ -10,6 +10,8 @@ const MOST_ARROWS = 60;
 /** More labels than these would cover the lanes. */
 const MOST_STUBS = 2;
 const STUB = 22;
+/** From the middle of a lane to a text under it. */
+const BELOW_LANE = 19;
 const LONGEST_TITLE = 36;
 
 interface Point {
@@ -85,7 +87,7 @@ function stub(
   const sign = at.x < own.x ? -1 : 1;
   const start = Math.max(4, Math.min(width - 4, sign < 0 ? own.x : ownEnd));
   const end = Math.max(2, Math.min(width - 2, start + sign * STUB));
-  const y = own.y + i * 15;
+  let y = own.y + i * 15;
   context.beginPath();
   context.moveTo(start, own.y);
   context.lineTo(end, y);
@@ -93,7 +95,10 @@ function stub(
   head(context, { x: end, y }, sign);
   context.font = '11px system-ui, sans-serif';
   const room = context.measureText(text).width;
-  const left = sign < 0 && end - room - 8 > 0 ? end - room - 8 : Math.min(end + 8, width - room - 4);
+  const isBeside = sign < 0 ? end - room - 8 > 0 : end + room + 8 < width;
+  const left = sign < 0 ? Math.max(6, end - room - 8) : Math.min(end + 8, width - room - 4);
+  // Where there is no room beside the event, below it: nothing may cover what was asked about.
+  if (!isBeside) y += BELOW_LANE;
   context.save();
   context.fillStyle = look.paperText;
   context.globalAlpha = 0.88;

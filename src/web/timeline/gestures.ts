@@ -1,9 +1,10 @@
 /**
- * Mouse and trackpad: drag pans and scrolls, the wheel zooms where the mouse is, shift and wheel scroll, a sideways wheel
- * pans, shift-drag selects an area, a click selects an event, a double click zooms to it, dragging over the ruler zooms
- * to the stretch.
+ * Mouse, trackpad and fingers: drag pans and scrolls, the wheel and two fingers zoom where they are, shift and wheel
+ * scroll, a sideways wheel pans, shift-drag selects an area, a click selects an event, a double click zooms to it,
+ * dragging over the ruler zooms to the stretch.
  */
 import { moveWindow, type Pane, panel, selectSteps, showWindow } from '../state.js';
+import { attachPinch } from './pinch.js';
 import { pointer } from './pointer.js';
 import type { Hit, TimelineCanvas } from './timeline-canvas.js';
 
@@ -100,11 +101,17 @@ export function attachGestures(
       moveWindow(pane, { fromNs: fromNs + shift, toNs: toNs + shift });
     } else zoomAt(pane, timeline.timeAt(place(event).x), Math.exp(event.deltaY * pixel * ZOOM_PER_PIXEL));
   };
+  /** Two fingers zoom, or the browser scrolls the page with one: neither is a drag. */
+  const giveUp = () => {
+    drag = null;
+  };
   const stops = [
+    attachPinch(timeline, giveUp),
     ...listen(canvas, {
       pointerdown: down,
       pointermove: move,
       pointerup: up,
+      pointercancel: giveUp,
       pointerleave: leave,
       dblclick: twice,
     }),

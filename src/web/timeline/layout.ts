@@ -117,7 +117,9 @@ export function layOutTracks(document: TimelineDocument, wishes: LayoutWishes): 
   const addMembers = (group: GroupDocument, isInner: boolean) => {
     const own = shownTracks(group);
     if (own.length === 0) return;
-    const folded = toggled.has(groupKey(group.id)) !== (summaries.size > 0 && !isInner);
+    // A filter looks into what is folded away.
+    const begins = (group.folded === true && wanted === '') || (summaries.size > 0 && !isInner);
+    const folded = toggled.has(groupKey(group.id)) !== begins;
     addGroup(group.id, group.label, folded, isInner);
     if (!folded) for (const track of own) addTrack(track, false);
   };

@@ -20,15 +20,14 @@ export interface CanvasLook {
   readonly pale: Uint32Array;
   /** Of the line under marked events, whatever their tone. */
   readonly mark: Uint32Array;
+  /** Between that line and the event, which may be as dark. */
+  readonly paperLine: Uint32Array;
   /** Per palette and tone, the colour of text on it. */
   readonly inkOn: { readonly [Name in PaletteName]: readonly string[] };
 }
 
 const DIMMED = 0.22;
 const PALE = 0.74;
-/** Evidence, outlined and underlined. */
-export const MARK = '#d9a400';
-
 /** Custom properties the page's style must define as colours of three or six digits. */
 function colorOf(style: CSSStyleDeclaration, name: string): Rgb {
   const text = style.getPropertyValue(name).trim();
@@ -62,7 +61,9 @@ export function canvasLook(
     bright: each(name => shadesOf(colors[name], paper, tone => (isLit(name, tone) ? 1 : DIMMED))),
     dim: each(name => shadesOf(colors[name], paper, () => DIMMED)),
     pale: shadesOf(colors.cause, paper, tone => (isLit('cause', tone) ? PALE : DIMMED * PALE)),
-    mark: new Uint32Array(256 * SHADES).fill(pixelOf(parseColor(MARK))),
+    // Ink, which is the colour of nothing that is drawn in a lane.
+    mark: new Uint32Array(256 * SHADES).fill(pixelOf(colorOf(style, '--text'))),
+    paperLine: new Uint32Array(256 * SHADES).fill(pixelOf(paper)),
     inkOn: each(name => colors[name].map(inkOn)),
   };
 }

@@ -4,7 +4,6 @@ import type { WrittenNote } from '../../timeline/notes.js';
 import type { EventDocument, WaitDocument } from '../../timeline/wire.js';
 import type { Area, Highlight, TimeWindow } from '../state.js';
 import { paintLinks } from './arrows.js';
-import { MARK } from './look.js';
 import { paintWaits } from './paint-waits.js';
 import type { Frame } from './painter.js';
 import type { Tick } from './ruler.js';
@@ -25,7 +24,8 @@ export interface Overlay {
 }
 
 export function paintOverlay(context: CanvasRenderingContext2D, frame: Frame, overlay: Overlay): void {
-  const { height, width, look } = frame;
+  const { width, look } = frame;
+  const height = rowsEnd(frame);
   const x = (ns: number) => (ns - frame.fromNs) / frame.nsPerPixel;
   context.save();
   context.strokeStyle = look.muted;
@@ -58,7 +58,8 @@ export function paintOverlay(context: CanvasRenderingContext2D, frame: Frame, ov
     context.stroke();
     context.setLineDash([]);
   }
-  for (const { fromNs, toNs } of overlay.highlights) band(context, x(fromNs), x(toNs), frame, MARK, 0.13);
+  // Outlined, not tinted: a veil would change what the colours under it mean.
+  for (const { fromNs, toNs } of overlay.highlights) band(context, x(fromNs), x(toNs), frame, look.text, 0);
   paintWaits(context, frame, overlay.waits, x);
   paintNotes(context, frame, overlay.notes, x);
   if (overlay.brush) band(context, x(overlay.brush.fromNs), x(overlay.brush.toNs), frame, look.accent, 0.2);
@@ -68,14 +69,20 @@ export function paintOverlay(context: CanvasRenderingContext2D, frame: Frame, ov
   context.restore();
 }
 
+/** Lines and veils end with the last row: below it there is nothing that they are about. */
+const rowsEnd = ({ height, layout, scrollTop }: Frame): number =>
+  Math.max(0, Math.min(height, layout.height - scrollTop));
+
 function band(
   context: CanvasRenderingContext2D,
   from: number,
   to: number,
-  { width, height }: Frame,
+  frame: Frame,
   color: string,
   alpha: number,
 ): void {
+  const { width } = frame;
+  const height = rowsEnd(frame);
   if (to < 0 || from > width) return;
   const left = Math.max(-2, from);
   const right = Math.min(width + 2, Math.max(to, from + 2));
@@ -160,7 +167,7 @@ function paintArea(
     const top = Math.max(-2, row.y - scrollTop);
     const bottom = Math.min(height + 2, row.y + row.height - scrollTop);
     if (bottom <= top) continue;
-    context.globalAlpha = 0.13;
+    context.globalAlpha = 0.07;
     context.fillRect(left, top, right - left, bottom - top);
   }
   context.globalAlpha = 1;

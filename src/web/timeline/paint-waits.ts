@@ -3,8 +3,10 @@ import type { WaitDocument } from '../../timeline/wire.js';
 import type { LanePlace, Layout } from './layout.js';
 import type { Frame } from './painter.js';
 
-/** A wait shorter than this is no line but a dot. */
+/** Shorter waits are not drawn: lines would cover the rows. */
 const LEAST_PIXELS = 4;
+/** So many of the longest are, whatever the zoom: they say where to look. */
+const ALWAYS = 3;
 
 /** The rows of ranks by device. */
 function rankRows({ rows }: Layout): Map<number, LanePlace> {
@@ -15,6 +17,16 @@ function rankRows({ rows }: Layout): Map<number, LanePlace> {
   return found;
 }
 
+/** From this length on a wait is drawn, in nanoseconds. */
+function leastShown({ fromNs, width, nsPerPixel }: Frame, waits: readonly WaitDocument[]): number {
+  const toNs = fromNs + width * nsPerPixel;
+  const longest = waits
+    .filter(({ lastNs }) => lastNs >= fromNs && lastNs <= toNs)
+    .map(({ waiting }) => waiting.reduce((most, one) => Math.max(most, one.untilNs - one.fromNs), 0))
+    .sort((a, b) => b - a);
+  return Math.min(LEAST_PIXELS * nsPerPixel, longest[Math.min(ALWAYS, longest.length) - 1] ?? Infinity);
+}
+
 export function paintWaits(
   context: CanvasRenderingContext2D,
   frame: Frame,
@@ -22,15 +34,16 @@ export function paintWaits(
   x: (ns: number) => number,
 ): void {
   if (waits.length === 0) return;
-  const { scrollTop, look, nsPerPixel } = frame;
+  const { scrollTop, look } = frame;
   const rows = rankRows(frame.layout);
   context.lineWidth = 1;
   context.strokeStyle = look.text;
   context.fillStyle = look.text;
+  const least = leastShown(frame, waits);
   for (const { lastDevice, lastNs, waiting } of waits) {
     const last = rows.get(lastDevice);
     if (!last) continue;
-    const long = waiting.filter(({ fromNs, untilNs }) => untilNs - fromNs > LEAST_PIXELS * nsPerPixel);
+    const long = waiting.filter(({ fromNs, untilNs }) => untilNs - fromNs >= least);
     if (long.length === 0) continue;
     const at = { x: x(lastNs), y: last.y - scrollTop };
     context.globalAlpha = 0.5;

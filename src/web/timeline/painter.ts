@@ -147,19 +147,21 @@ export class Painter {
     this.line.paint(this.pixels, width, top, bottom, (matches ? look.dim : look.bright)[track.palette]);
     if (track.palette === 'cause' && !matches)
       hatch(this.line, this.pixels, width, top, bottom, look.pale, ratio);
+    const found = matches?.entries(place.id, fromNs, toNs, nsPerPixel) as readonly SliceTile[] | undefined;
+    if (found) {
+      this.line.clear();
+      for (const tile of found) this.line.add(tile, fromNs, nsPerPixel, gap);
+      this.line.paint(this.pixels, width, top, bottom, look.bright[track.palette]);
+    }
     if (frame.marks) {
       this.line.clear();
       for (const tile of frame.marks.entries(place.id, fromNs, toNs, nsPerPixel) as readonly SliceTile[])
         this.line.add(tile, fromNs, nsPerPixel, gap);
-      const thick = Math.round(MARK_HEIGHT * ratio);
-      this.line.paint(this.pixels, width, Math.max(top, bottom - thick), bottom, look.mark);
+      const under = Math.max(top, bottom - Math.round(MARK_HEIGHT * ratio));
+      this.line.paint(this.pixels, width, Math.max(top, under - Math.round(ratio)), under, look.paperLine);
+      this.line.paint(this.pixels, width, under, bottom, look.mark);
     }
-    if (!matches) return entries;
-    const found = matches.entries(place.id, fromNs, toNs, nsPerPixel) as readonly SliceTile[];
-    this.line.clear();
-    for (const tile of found) this.line.add(tile, fromNs, nsPerPixel, gap);
-    this.line.paint(this.pixels, width, top, bottom, look.bright[track.palette]);
-    return found;
+    return found ?? entries;
   }
 
   /** Names on events that are wide enough for them. */
@@ -171,7 +173,8 @@ export class Painter {
   ): void {
     const { fromNs, nsPerPixel, width, look } = frame;
     const toNs = fromNs + width * nsPerPixel;
-    const y = place.y - frame.scrollTop + place.height / 2 + 0.5;
+    // Above the line under marked events.
+    const y = place.y - frame.scrollTop + (place.height - (frame.marks ? MARK_HEIGHT : 0)) / 2 + 0.5;
     const inks = look.inkOn[track.palette];
     for (const { start, end, label, tone } of entries) {
       const last = lowerBound(start, toNs);
