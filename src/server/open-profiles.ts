@@ -11,6 +11,8 @@ const KEPT_FAILURES = 20;
 
 type Entry = { -readonly [Name in keyof ProfileState]: ProfileState[Name] } & {
   view?: ViewedProfile;
+  /** When somebody last asked for something of it. */
+  lastUse?: number;
   readonly notes: NotesFile;
   readonly openRedacted?: () => Promise<ViewedProfile>;
 };
@@ -29,6 +31,8 @@ type ReadProfile = (told: Required<Told>) => Promise<ViewedProfile>;
 
 /** A page asks this often; who has not asked for so long is gone. */
 const WATCHED_MS = 2000;
+/** A page that has asked for nothing for so long has all it draws first. */
+const QUIET_MS = 40;
 
 export class OpenProfiles {
   private readonly entries = new Map<number, Entry>();
@@ -61,8 +65,7 @@ export class OpenProfiles {
       entry.doing = undefined;
       entry.status = 'ready';
       entry.done = 1;
-      // While the page draws the timeline, what it asks for next is computed.
-      entry.view.prepareAnswer(breather()).catch(() => {});
+      this.prepareAnswer(entry, entry.view).catch(() => {});
       return id;
     } catch (error) {
       if (error instanceof SenderGone) this.entries.delete(id);
@@ -80,7 +83,10 @@ export class OpenProfiles {
   get(id: number): ViewedProfile {
     const entry = this.entries.get(id);
     if (!entry) throw new Refusal(404, `Profile ${id} does not exist.`, 'Reload the page.');
-    if (entry.view) return entry.view;
+    if (entry.view) {
+      entry.lastUse = performance.now();
+      return entry.view;
+    }
     if (entry.error) throw new Refusal(409, entry.error.message, entry.error.hint);
     throw new Refusal(409, `${entry.name} is still being opened.`, 'Try again in a few seconds.');
   }
@@ -108,6 +114,13 @@ export class OpenProfiles {
     return made;
   }
 
+  /** While the page draws what it got, what it asks for next is computed; its first picture comes before that. */
+  private async prepareAnswer(entry: Entry, view: ViewedProfile): Promise<void> {
+    const isDrawing = () => entry.lastUse !== undefined && performance.now() - entry.lastUse > QUIET_MS;
+    while (!isDrawing()) await new Promise(resolve => setTimeout(resolve, QUIET_MS / 2).unref());
+    await view.prepareAnswer(breather());
+  }
+
   /** Whether a page is waiting for what is being opened. */
   isWatched(): boolean {
     return performance.now() - this.askedAt < WATCHED_MS;
@@ -115,7 +128,9 @@ export class OpenProfiles {
 
   states(): ProfileState[] {
     this.askedAt = performance.now();
-    return [...this.entries.values()].map(({ view: _, notes: __, openRedacted: ___, ...state }) => state);
+    return [...this.entries.values()].map(
+      ({ view: _, lastUse: __, notes: ___, openRedacted: ____, ...state }) => state,
+    );
   }
 
   private forgetOldFailures(): void {
