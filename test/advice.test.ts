@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { Analyzer } from '../src/analyze/analysis.js';
 import { findings } from '../src/analyze/findings/findings.js';
 import { program } from '../src/analyze/program.js';
-import { type AdvisedProgram, adviceFor, adviceOn } from '../src/catalog/advice.js';
+import { type AdvisedProgram, adviceOn } from '../src/catalog/advice.js';
+import { adviceFor } from '../src/catalog/advice-texts.js';
 import { drawEngine, type EngineOptions } from '../src/testing/drawn-engine.js';
 
 const unknown: AdvisedProgram = {

@@ -8,7 +8,7 @@ import { Analyzer, type Settings } from '../src/analyze/analysis.js';
 import type { Finding } from '../src/analyze/findings/finding.js';
 import { findings } from '../src/analyze/findings/findings.js';
 import { undisturbedStep } from '../src/analyze/undisturbed/undisturbed-step.js';
-import { adviceFor } from '../src/catalog/advice.js';
+import { adviceFor } from '../src/catalog/advice-texts.js';
 import { findModel } from '../src/catalog/models.js';
 import { defaultPolicy, parsePolicy } from '../src/catalog/policy.js';
 import { openProfile } from '../src/import/open.js';

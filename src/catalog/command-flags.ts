@@ -2,7 +2,7 @@
  * What a recorded command line tells about a program, and may be told: its engine, and which of the options that
  * advice asks for it has. Everything else stays in the file: paths, names and keys stand on command lines.
  */
-import { adviceFor } from './advice.js';
+import { adviceFor } from './advice-texts.js';
 import { engineEvidence } from './engine-evidence.js';
 import { presets, tellPreset } from './engine-programs.js';
 
