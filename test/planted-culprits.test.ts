@@ -33,7 +33,7 @@ const planted: readonly Planted[] = [
   {
     file: 'item.json.xz',
     finding: 'blocking-in-layers',
-    names: /(?:9\d\.\d|100\.0)% of the waits in read_lengths/,
+    names: /(?:9\d\.\d|100\.0)% of them in read_lengths/,
     quietMs: 11.86,
   },
   {

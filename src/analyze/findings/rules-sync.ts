@@ -54,7 +54,7 @@ const blockingInLayers: Rule = {
         confidence: 'likely',
         evidence: [
           {
-            text: `${mostlyIn(input, rows.length)}${formatDuration(waitNs / windows)} of ${formatDuration(wallNs / windows)} per step in ${calls.slice(0, 3).join(', ')}; the GPU is idle for ${formatDuration(costNs)} after them`,
+            text: `${mostlyIn(input, rows.length)}${formatDuration(waitNs / windows)} of waiting per step, then ${formatDuration(costNs)} of idle GPU`,
             numerator: waitNs,
             denominator: wallNs,
             unit: 'ns',
@@ -74,7 +74,7 @@ const MANY_CALLS = 0.25;
 function mostlyIn({ useIfRecorded }: RuleInput, all: number): string {
   const [first] = useIfRecorded(waitingPlaces) ?? [];
   if (!first || first.calls < MANY_CALLS * all || !first.label.includes(' → ')) return '';
-  return `${formatShare(first.calls / all)} of the waits in ${first.label}; `;
+  return `${formatShare(first.calls / all)} of them in ${first.label}; `;
 }
 
 export const syncRules: readonly Rule[] = [syncInDecode, blockingInLayers];
