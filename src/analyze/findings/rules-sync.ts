@@ -54,7 +54,7 @@ const blockingInLayers: Rule = {
         confidence: 'likely',
         evidence: [
           {
-            text: `${mostlyIn(input, rows.length)}${formatDuration(waitNs / windows)} of waiting per step, then ${formatDuration(costNs)} of idle GPU`,
+            text: `${mostlyIn(input, rows.length)}${formatDuration(waitNs / windows)} of waiting per step, then ${formatDuration(costNs)} idle`,
             numerator: waitNs,
             denominator: wallNs,
             unit: 'ns',
