@@ -143,7 +143,7 @@ const programs: readonly Program[] = [
     file: 'nsys-jax-numpy.sqlite.xz',
     steps: 10,
     first: ['exposed-host-work'],
-    says: /waits for work from another thread/,
+    says: /waits for another thread or process, for work or for a lock/,
     confidence: 'possible',
   },
   // transformers: prompt and tokens of two calls of generate(); the experts gather their weights in each layer.
