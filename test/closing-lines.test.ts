@@ -32,8 +32,21 @@ test('skipped tests are grouped by what they need, largest group first, with the
 
 test('a skip is excused only by its need', () => {
   const results = [ran('skipped', 'needs openssl'), ran('skipped', 'needs Chromium'), ran('skipped', '')];
-  assert.deepEqual(closingLines(results, { openssl: 'tried by hand' }).unexcused, ['needs Chromium', '']);
+  assert.deepEqual(closingLines(results, [], { openssl: 'tried by hand' }).unexcused, ['needs Chromium', '']);
   assert.deepEqual(closingLines([ran('passed')]).unexcused, []);
+});
+
+test('a file that ran again alone counts as it ended then, and what had failed before is named', () => {
+  const other = { ...ran('passed'), file: 'y.test.js' };
+  const steady = { ...ran('passed'), name: 'z' };
+  const mended = closingLines([ran('failed'), steady, other], [ran('passed'), steady]);
+  assert.deepEqual(mended.lines, [
+    'Failed beside other tests, passed alone: x',
+    '3 passed, 0 failed, 0 skipped',
+  ]);
+  const broken = closingLines([ran('failed'), steady, other], [ran('failed'), steady]);
+  assert.deepEqual(broken.lines, ['2 passed, 1 failed, 0 skipped']);
+  assert.equal(broken.failed, 1);
 });
 
 test('events of the runner become results: suites do not count, a test to be written did not run', () => {

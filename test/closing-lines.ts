@@ -18,7 +18,19 @@ export interface Closing {
   readonly failed: number;
 }
 
-export function closingLines(results: readonly TestResult[], excused = MAY_BE_SKIPPED): Closing {
+/** `again` are the results of files that failed beside others and ran once more alone: they replace the first ones. */
+export function closingLines(
+  first: readonly TestResult[],
+  again: readonly TestResult[] = [],
+  excused = MAY_BE_SKIPPED,
+): Closing {
+  const repeated = new Set(again.map(({ file }) => file));
+  const results = [...first.filter(({ file }) => !repeated.has(file)), ...again];
+  const unsteady = first.filter(
+    ({ name, file, outcome }) =>
+      outcome === 'failed' &&
+      again.some(test => test.file === file && test.name === name && test.outcome === 'passed'),
+  );
   const count = (outcome: TestResult['outcome']) =>
     results.filter(result => result.outcome === outcome).length;
   const byReason = new Map<string, number>();
@@ -30,6 +42,7 @@ export function closingLines(results: readonly TestResult[], excused = MAY_BE_SK
   return {
     lines: [
       ...(lines.length > 0 ? ['Skipped, because something is missing here:', ...lines, ''] : []),
+      ...unsteady.map(({ name }) => `Failed beside other tests, passed alone: ${name}`),
       `${count('passed')} passed, ${failed} failed, ${count('skipped')} skipped`,
     ],
     unexcused: groups.map(([reason]) => reason).filter(reason => !isExcused(reason, excused)),
