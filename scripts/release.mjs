@@ -3,6 +3,7 @@
 //   npm run release -- 0.2.0              in a clean working tree; does not publish
 //   npm run release -- 0.2.0 --dry-run    the same in a temporary copy
 //   --skip-tests                          without the test run, if it has just passed
+//   --skip-build                          of a dry run: with what was built last
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -21,8 +22,11 @@ function fail(what, hint) {
   process.exit(1);
 }
 
-const unknown = [...options].find(option => option !== '--dry-run' && option !== '--skip-tests');
-if (unknown) fail(`Unknown option ${unknown}.`, 'Options: --dry-run, --skip-tests');
+const OPTIONS = ['--dry-run', '--skip-tests', '--skip-build'];
+const unknown = [...options].find(option => !OPTIONS.includes(option));
+if (unknown) fail(`Unknown option ${unknown}.`, `Options: ${OPTIONS.join(', ')}`);
+if (options.has('--skip-build') && !isDry)
+  fail('A release is built from its own sources.', 'Use --skip-build only with --dry-run.');
 if (!version || more.length > 0) fail('Name one version.', 'Example: npm run release -- 0.2.0 --dry-run');
 
 const git = (...args) => spawnSync('git', args, { cwd: project, encoding: 'utf8' }).stdout;
@@ -37,6 +41,11 @@ function copyOfProject() {
     fs.copyFileSync(path.join(project, name), path.join(copy, name));
   }
   fs.symlinkSync(path.join(project, 'node_modules'), path.join(copy, 'node_modules'));
+  if (options.has('--skip-build'))
+    fs.cpSync(path.join(project, 'dist'), path.join(copy, 'dist'), {
+      recursive: true,
+      filter: name => name !== path.join(project, 'dist/test'),
+    });
   return copy;
 }
 
@@ -92,7 +101,7 @@ for (const name of ['agent/stepscope_agent/__init__.py', 'python/stepscope/__ini
 const out = path.join(root, 'release');
 fs.rmSync(out, { recursive: true, force: true });
 fs.mkdirSync(out);
-run('npm', ['run', 'build', '--silent']);
+if (!options.has('--skip-build')) run('npm', ['run', 'build', '--silent']);
 run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', out], { quiet: true });
 run(python, ['-m', 'hatchling', 'build', '-t', 'wheel', '-d', out], {
   cwd: path.join(root, 'agent'),

@@ -22,7 +22,7 @@ test('a dry run makes tarball and wheels of the next version, and leaves the pro
   ];
   const before = names.map(inProject);
   const next = `${major}.${minor + 1}.0`;
-  const { status, stdout, stderr } = release(next, '--dry-run', '--skip-tests');
+  const { status, stdout, stderr } = release(next, '--dry-run', '--skip-tests', '--skip-build');
   assert.equal(status, 0, stderr);
   assert.match(stdout, new RegExp(`stepscope-${next}\\.tgz +\\d`));
   assert.match(stdout, new RegExp(`stepscope_agent-${next}-py3-none-any\\.whl +\\d`));
@@ -38,6 +38,7 @@ test('what is no next version is refused in two lines', () => {
     [['0.0.1'], /does not come after/],
     [[`${major}.${minor}.${patch + 1}-beta`], /is not a version/],
     [['1.0.0', '--dry'], /Unknown option --dry/],
+    [['1.0.0', '--skip-build'], /built from its own sources/],
   ] as const) {
     const { status, stderr } = release(...args);
     assert.equal(status, 1);

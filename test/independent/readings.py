@@ -1,6 +1,7 @@
 """What a profile says about a set of windows, each figure from its definition and nothing else."""
 
 import re
+from functools import cache
 from statistics import median
 
 from intervals import clip, common, gaps, length, union
@@ -30,6 +31,7 @@ NARROW = re.compile(r"e4m3|e5m2|e2m1|fp8|fp4|f8_|int8|mxf|nvf4|marlin|machete|_b
 ELEMENTWISE = re.compile(r"elementwise|triton_poi|CatArray|copy_kernel|_silu|gelu|act_and_mul", re.I)
 
 
+@cache
 def is_gemm(name):
     return bool(GEMM.search(name)) and not NO_GEMM.search(name) and not COMMUNICATION.search(name)
 
