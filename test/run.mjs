@@ -126,8 +126,8 @@ const runs = await Promise.all([
   runTests(
     'working',
     longestFirst(files.filter(file => !WAITING.test(file) && !INSTALLING.test(file))),
-    // Twice as many as there are cores: most start programs, and wait for them.
-    4,
+    // More than there are cores: many start programs, and wait for them.
+    5,
     // Those who wait for a moment must not miss it.
     10,
   ),

@@ -4,7 +4,7 @@
  */
 import { type AnyArray, allocate, missingValue, type Storage } from './column.js';
 
-const FIRST_ROWS = 1 << 10;
+const FIRST_ROWS = 1 << 7;
 const MAX_ROWS = 1 << 16;
 
 export class GrowingColumn {

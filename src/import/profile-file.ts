@@ -155,8 +155,10 @@ export class ProfileFile {
       return;
     }
     let position = 0;
-    let filling = new Uint8Array(chunkBytes);
-    let spare = new Uint8Array(chunkBytes);
+    // Zeroing eight megabytes would take longer than reading a small file.
+    const room = Math.max(1, Math.min(chunkBytes, this.sizeBytes));
+    let filling = new Uint8Array(room);
+    let spare = new Uint8Array(room);
     let coming = readAt(this.fd, filling, position);
     try {
       while (true) {
