@@ -43,17 +43,21 @@ interface Groups {
 
 /** Keys below this are looked up in an array: string ids and the like nearly always are. */
 const DENSE = 1 << 20;
+/** Of few rows the array is small: zeroing the largest one takes longer than they do. */
+const DENSE_PER_ROW = 16;
 
 function assignGroups(keyOf: ArrayLike<number>): Groups {
   const length = keyOf.length;
-  const dense = new Int32Array(DENSE + 1);
+  const denseKeys = Math.min(DENSE, length * DENSE_PER_ROW);
+  const dense = new Int32Array(denseKeys + 1);
   const sparse = new Map<number, number>();
   const keys: number[] = [];
   const firstRows: number[] = [];
+  const counts: number[] = [];
   const groupOf = new Int32Array(length);
   for (let row = 0; row < length; row++) {
     const key = keyOf[row];
-    const inArray = key >= NONE && key < DENSE;
+    const inArray = key >= NONE && key < denseKeys;
     let group = (inArray ? dense[key + 1] : (sparse.get(key) ?? 0)) - 1;
     if (group < 0) {
       group = keys.length;
@@ -61,13 +65,14 @@ function assignGroups(keyOf: ArrayLike<number>): Groups {
       else sparse.set(key, group + 1);
       keys.push(key);
       firstRows.push(row);
+      counts.push(0);
     }
     groupOf[row] = group;
+    counts[group]++;
   }
   // Counting sort: each group's values end up side by side, ready for in-place selection.
   const from = new Int32Array(keys.length + 1);
-  for (let row = 0; row < length; row++) from[groupOf[row] + 1]++;
-  for (let group = 0; group < keys.length; group++) from[group + 1] += from[group];
+  for (let group = 0; group < keys.length; group++) from[group + 1] = from[group] + counts[group];
   return { keys, firstRows, groupOf, from, fill: from.slice() };
 }
 

@@ -217,13 +217,18 @@ function rowsWithout(parts: readonly CompactPart[], pid: number, other: number):
 
 function impossibleRows(start: Float64Array, end: Float64Array, rows: number): number[] {
   const wrong: number[] = [];
-  for (let row = 0; row < rows; row++)
-    if (!(isTime(start[row]) && end[row] >= start[row] && isTime(end[row]))) wrong.push(row);
+  for (let row = 0; row < rows; row++) {
+    const from = start[row];
+    const to = end[row];
+    // Both are times, in as few steps as may be: each row of each file comes by here.
+    if (!(from >= -LATEST && to >= from && to <= LATEST)) wrong.push(row);
+  }
   return wrong;
 }
 
 /** Times are nanoseconds since the capture began: what a double no longer holds exactly is years away. */
-export const isTime = (value: number): boolean => Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+const LATEST = Number.MAX_SAFE_INTEGER;
+export const isTime = (value: number): boolean => Math.abs(value) <= LATEST;
 
 export function noteOwnerless(builder: ProfileBuilder, table: string, count: number): void {
   const text = 'rows without a process, thread or GPU were left out';
