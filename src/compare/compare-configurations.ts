@@ -20,6 +20,7 @@ import {
 } from './details.js';
 import type { Term } from './term-rows.js';
 import { termsOf } from './terms.js';
+import { type UndisturbedSteps, undisturbedSteps } from './undisturbed-steps.js';
 
 interface CompareOptions {
   /** Changes below this part of the base's step are none that matters. */
@@ -77,13 +78,9 @@ export function compareConfigurations(
   const pairing = pairPhases(from, to);
   if (pairing.pairs.length === 0) throw nothingInCommon(from, to, pairing);
   const phases = pairing.pairs.map(pair => comparePhase(from, to, pair, options));
-  const { from: ours, to: theirs } = phases[0];
-  requireStepsOfOneKind(from, to, kernelsOf(ours), kernelsOf(theirs));
-  const tokens = {
-    from: ours.contextTokens + ours.kvTokens,
-    to: theirs.contextTokens + theirs.kvTokens,
-  };
-  const checks = checkComparability(from, to, pairing.pairs, tokens);
+  const [main] = phases;
+  requireStepsOfOneKind(from, to, kernelsOf(main.from), kernelsOf(main.to));
+  const checks = checkComparability(from, to, pairing.pairs, main);
   const doubts = checks.filter(check => effectOf(check) === 'weakens');
   if (options.onlyComparable && doubts.length > 0) throw notComparable(from, to, doubts);
   return {
@@ -119,10 +116,13 @@ function comparePhase(
   const tracingFloorNs =
     profilers(from) !== profilers(to) ? Math.round(Math.max(...events) * TRACED_EVENT_NS) : undefined;
   const terms = termsOf(ours, theirs, spellings.size > 1);
+  const figures = figureChanges(from, to, pair.phase, ours, theirs);
   const isZero = changeNs === 0 && terms.every(term => term.changeNs === 0);
   const inNoise =
     interval !== undefined &&
-    ((interval[0] <= 0 && interval[1] >= 0) || Math.abs(changeNs) <= (tracingFloorNs ?? 0));
+    ((interval[0] <= 0 && interval[1] >= 0) ||
+      Math.abs(changeNs) <= (tracingFloorNs ?? 0) ||
+      isReversed(changeNs, undisturbedSteps(figures)));
   const verdict: StepVerdict = isZero
     ? 'identical'
     : interval === undefined
@@ -154,11 +154,15 @@ function comparePhase(
     verdict,
     terms,
     families: familyChanges(ours, theirs),
-    figures: figureChanges(from, to, pair.phase, ours, theirs),
+    figures,
     layers: layerChanges(ours, theirs),
     stepNs: { from: stepNs('from'), to: stepNs('to') },
   };
 }
+
+/** Without the profiler the other side is the faster one: recording alone may have made the difference. */
+const isReversed = (changeNs: number, steps: UndisturbedSteps | undefined): boolean =>
+  steps !== undefined && Math.sign(steps.to.ns - steps.from.ns) === -Math.sign(changeNs);
 
 function requireGpuWork({ name, runs }: Configuration): void {
   const empty = runs.find(run => run.profile.cells.length === 0);

@@ -4,9 +4,10 @@ import { phaseLook } from '../analyze/names-and-colors.js';
 import { formatChange, formatCount, formatDuration, formatShare, plural } from '../base/units.js';
 import { TRACED_EVENT_NS } from '../catalog/tracing-cost.js';
 import { REPLAY } from '../run/run.js';
-import { effectOf, isBroken } from './comparability.js';
+import { effectOf, isBroken, otherWork } from './comparability.js';
 import type { Comparison, PhaseComparison } from './compare-configurations.js';
 import type { Term } from './term-rows.js';
+import { undisturbedSteps } from './undisturbed-steps.js';
 
 /** A term is part of the reason from this share of the change on. */
 const MATTERS = 0.1;
@@ -15,6 +16,8 @@ const MOST_REASONS = 3;
 const GONE = 0.1;
 /** From this ratio on, times say more than percent. */
 const TIMES = 1.5;
+/** From this share on a change is told as a ratio. */
+const MANY_TIMES = 10;
 /** Kernels under the same name make up this share: the same kernels ran. */
 const ALL_THE_SAME = 0.99;
 /** The profiler's own cost is mentioned from this share of the change on. */
@@ -48,7 +51,8 @@ const phaseWords = ({ phase }: PhaseComparison): string =>
   phase === null ? 'over the whole trace' : phase === 'unknown' ? 'per step' : `in ${phaseLook(phase).label}`;
 
 /** The headline, short enough to be one, and the change with its interval. */
-function outcome({ to, threshold }: Comparison, phase: PhaseComparison): string[] {
+function outcome(comparison: Comparison, phase: PhaseComparison): string[] {
+  const { to, threshold } = comparison;
   const { from: ours, to: theirs, changeNs, changeShare, interval, verdict } = phase;
   const where = phaseWords(phase);
   const per = phase.phase === null ? 'in total' : 'per step';
@@ -65,7 +69,10 @@ function outcome({ to, threshold }: Comparison, phase: PhaseComparison): string[
     case 'not-measurable':
       // The steps do differ, and the profilers may be all of it.
       if (interval && (interval[0] > 0 || interval[1] < 0))
-        return [`Cannot tell ${where}: ${times}, which the two profilers alone may cause.`, change];
+        return [
+          `Cannot tell ${where}: ${times}, which ${phase.tracingFloorNs === undefined ? 'recording alone' : 'the two profilers alone'} may cause.`,
+          change,
+        ];
       return [`No measurable difference ${where}: ${times}.`, change];
     case 'below-threshold':
       return [
@@ -79,20 +86,34 @@ function outcome({ to, threshold }: Comparison, phase: PhaseComparison): string[
         `${to.name} takes ${much} ${where}, but ${why} the noise is unknown: ${times} (${signedShare(changeShare)}).`,
       ];
     }
-    default:
-      return [`${to.name} is ${speed(ours.wallNs, theirs.wallNs)} ${where}: ${times}.`, change];
+    default: {
+      return [
+        ...notLikeForLike(comparison),
+        `${to.name} ${speed(ours.wallNs, theirs.wallNs)} ${where}: ${times}.`,
+        change,
+      ];
+    }
   }
 }
 
+/** Before any word about which is faster. */
+function notLikeForLike(comparison: Comparison): string[] {
+  const other = otherWork(comparison);
+  if (!other) return [];
+  return [`${other.isGuess ? 'Possibly not' : 'Not'} comparable: ${other.reasons.join(', and ')}.`];
+}
+
 const signedShare = (share: number): string =>
-  `${share > 0 ? '+' : share < 0 ? '−' : ''}${formatShare(Math.abs(share))}`;
+  share >= MANY_TIMES
+    ? `×${(1 + share).toFixed(1)}`
+    : `${share > 0 ? '+' : share < 0 ? '−' : ''}${formatShare(Math.abs(share))}`;
 
 function speed(before: number, after: number): string {
   const ratio = Math.max(before, after) / Math.max(1, Math.min(before, after));
-  const word = after < before ? 'fast' : 'slow';
-  return ratio >= TIMES
-    ? `${ratio.toFixed(1)} times as ${word}`
-    : `${formatShare(Math.abs(after - before) / before)} ${word}er`;
+  if (ratio >= TIMES) return `is ${ratio.toFixed(1)} times as ${after < before ? 'fast' : 'slow'}`;
+  // Not "28.7% faster", which some read as the gain in throughput.
+  const share = formatShare(Math.abs(after - before) / before);
+  return `takes ${share} ${after < before ? 'less time' : 'longer'}`;
 }
 
 function reasons(phase: PhaseComparison): string[] {
@@ -157,7 +178,8 @@ function sameKernels({ terms, from, to }: PhaseComparison): string | undefined {
     : `the same kernels ran (${shown(ours)} and ${shown(theirs)} per step)`;
 }
 
-function doubts({ from, to, phases, runsMeasured, checks }: Comparison, main: PhaseComparison): string[] {
+function doubts(comparison: Comparison, main: PhaseComparison): string[] {
+  const { from, to, phases, runsMeasured, checks } = comparison;
   const lines: string[] = [];
   if (main.verdict === 'identical') return lines;
   lines.push(...withoutProfilers(main));
@@ -174,7 +196,10 @@ function doubts({ from, to, phases, runsMeasured, checks }: Comparison, main: Ph
       ? `The interval includes run-to-run noise: ±${formatDuration(noise)} from ${plural(from.runs.length, 'run')} and ${plural(to.runs.length, 'run')}.`
       : 'Run-to-run noise was not measured: there is one run per side, and host time varies between runs (give repeats as NAME=FILE,FILE).',
   );
-  const reservations = checks.filter(check => effectOf(check) === 'weakens' && check.id !== 'files');
+  const saidFirst = main.verdict === 'faster' || main.verdict === 'slower' ? otherWork(comparison)?.ids : [];
+  const reservations = checks.filter(
+    check => effectOf(check) === 'weakens' && check.id !== 'files' && !saidFirst?.includes(check.id),
+  );
   if (reservations.length > 0)
     lines.push(
       `Caveats: ${reservations.map(({ label, values: [a, b], why }) => `${label} ${a} vs ${b} (${why})`).join('; ')}.`,
@@ -184,15 +209,9 @@ function doubts({ from, to, phases, runsMeasured, checks }: Comparison, main: Ph
 
 /** What the change is when nobody looks, where a profiler is part of it. */
 function withoutProfilers({ figures, from, to }: PhaseComparison): string[] {
-  const read = (side: 'from' | 'to') => {
-    const known = ['measured', 'estimated'].flatMap(how => {
-      const value = figures.find(({ id }) => id === `undisturbed-step/${how}`)?.[side];
-      return value === null || value === undefined ? [] : [{ how, ns: value }];
-    });
-    return known[0];
-  };
-  const [before, after] = [read('from'), read('to')];
-  if (!before || !after || before.ns <= 0) return [];
+  const steps = undisturbedSteps(figures);
+  if (!steps) return [];
+  const { from: before, to: after } = steps;
   const added = Math.max(1 - before.ns / from.wallNs, 1 - after.ns / to.wallNs);
   if (added < TELLING_PROFILER) return [];
   const how = before.how === after.how ? before.how : `${before.how} and ${after.how}`;

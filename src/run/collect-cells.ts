@@ -16,6 +16,7 @@ import { stepsOf } from '../analyze/inference/steps.js';
 import { NONE } from '../base/column.js';
 import { lengthWithin } from '../base/intervals.js';
 import type { Phase } from '../catalog/phases.js';
+import type { Row } from '../model/profile.js';
 import { batchMix, tokensOfStep } from './batch-mix.js';
 import { PartNames } from './part-names.js';
 import {
@@ -131,8 +132,19 @@ export function collectCells(
       known.kernels++;
       known.spentNs += ns;
       if (typical.get(run) === cell && cell.sequence.length < LONGEST_SEQUENCE)
-        cell.sequence.push({ part: parts.names[index], ns, place: layer[i] === NONE ? '' : places[part[i]] });
+        cell.sequence.push({
+          part: parts.names[index],
+          ns,
+          place: layer[i] === NONE ? '' : places[part[i]],
+          blocks: blocksOf(work.row[i] as Row<'kernels'>),
+        });
     }
+  }
+
+  function blocksOf(row: Row<'kernels'>): number {
+    const { gridX, gridY, gridZ } = profile.tables.kernels!;
+    if (!gridX || !gridY || !gridZ || gridX[row] < 1) return 0;
+    return gridX[row] * Math.max(1, gridY[row]) * Math.max(1, gridZ[row]);
   }
 
   /** The run with the median length among those that did something; the whole trace where there are no runs. */

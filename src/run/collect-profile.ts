@@ -14,7 +14,13 @@ import type { CellFacts, KernelFacts, ProfileParts, RecordingFacts } from './run
 
 export const profileParts: Derived<ProfileParts> = {
   id: 'profile-parts',
-  reads: { kernels: ['graphNode'], apiCalls: [], ranges: [], frames: [], osCalls: [] },
+  reads: {
+    kernels: ['graphNode', 'gridX', 'gridY', 'gridZ'],
+    apiCalls: [],
+    ranges: [],
+    frames: [],
+    osCalls: [],
+  },
   uses: [...cellSources, gpuWork, stepsOf, iterations, gpuMetricsAnalysis],
   compute(input) {
     const { profile, useIfRecorded } = input;

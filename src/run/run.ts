@@ -95,6 +95,8 @@ export interface SequenceItem {
   readonly ns: number;
   /** The layer's part, such as `mlp`; empty where not known. */
   readonly place: string;
+  /** Thread blocks it was launched with; 0 where not recorded. */
+  readonly blocks: number;
 }
 
 /** Steps of one phase and batch mix. */
