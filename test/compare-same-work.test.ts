@@ -78,11 +78,23 @@ test('a tuned launch, grids that were not recorded, or more GPUs are no other wo
   const mixed = changed(base, {
     blocks: ({ part, blocks }) => (parts.indexOf(part) % 2 ? blocks * 4 : Math.max(1, blocks / 4)),
   });
-  assert.equal(launchSizes(compare(base, mixed))?.status, 'same');
+  assert.equal(launchSizes(compare(base, mixed))?.status, 'unknown');
   assert.equal(launchSizes(compare(base, changed(base, { blocks: () => 0 }))), undefined);
   const larger = changed(base, { blocks: ({ blocks }) => blocks * 8 });
   const onTwo = { ...larger, facts: { ...larger.facts, gpus: 2 } };
   assert.equal(launchSizes(compare(base, onTwo)), undefined);
+});
+
+test('where neither markers nor launches say the batch, the answer says so', async () => {
+  const silent = (run: ProfiledRun): ProfiledRun => ({
+    ...changed(run, { blocks: () => 0 }),
+    facts: { ...run.facts, phases: { decode: { steps: 5, timeShare: 1, batch: null, contextTokens: null } } },
+  });
+  const base = silent(await eager);
+  const slower = silent(changed(await eager, { slower: 1.2 }));
+  const said = /The batch is not recorded: this holds only if both sides ran the same load\./;
+  assert.match(answer(compare(base, slower)).join('\n'), said);
+  assert.doesNotMatch(answer(compare(await eager, changed(await eager, { slower: 1.2 }))).join('\n'), said);
 });
 
 test('layers that were guessed make it possible, marked ones certain', async () => {

@@ -4,6 +4,7 @@ import { phaseLook } from '../analyze/names-and-colors.js';
 import { formatChange, formatCount, formatDuration, formatShare, plural } from '../base/units.js';
 import { TRACED_EVENT_NS } from '../catalog/tracing-cost.js';
 import { REPLAY } from '../run/run.js';
+import type { Sameness } from '../run/sameness.js';
 import { effectOf, isBroken, otherWork } from './comparability.js';
 import type { Comparison, PhaseComparison } from './compare-configurations.js';
 import type { Term } from './term-rows.js';
@@ -22,6 +23,8 @@ const MANY_TIMES = 10;
 const ALL_THE_SAME = 0.99;
 /** The profiler's own cost is mentioned from this share of the change on. */
 const TELLING_COST = 0.05;
+/** Checks that say whether steps of both sides had the same to do. */
+const WORK_OF_STEPS: ReadonlySet<string> = new Set(['batch', 'contextTokens', 'tokens', 'launchSizes']);
 /** Steps without the profiler are shown beside the profiled ones from this share of a step on. */
 const TELLING_PROFILER = 0.02;
 
@@ -91,6 +94,7 @@ function outcome(comparison: Comparison, phase: PhaseComparison): string[] {
         ...notLikeForLike(comparison),
         `${to.name} ${speed(ours.wallNs, theirs.wallNs)} ${where}: ${times}.`,
         change,
+        ...unknownBatch(comparison, phase),
       ];
     }
   }
@@ -101,6 +105,14 @@ function notLikeForLike(comparison: Comparison): string[] {
   const other = otherWork(comparison);
   if (!other) return [];
   return [`${other.isGuess ? 'Possibly not' : 'Not'} comparable: ${other.reasons.join(', and ')}.`];
+}
+
+/** What neither markers nor launches say, the reader must know. */
+function unknownBatch(comparison: Comparison, { phase }: PhaseComparison): string[] {
+  const isSaid = ({ id, status }: Sameness) =>
+    (WORK_OF_STEPS.has(id) && status !== 'unknown') || id === 'mixes';
+  if (phase === null || comparison.checks.some(isSaid)) return [];
+  return ['The batch is not recorded: this holds only if both sides ran the same load.'];
 }
 
 const signedShare = (share: number): string =>

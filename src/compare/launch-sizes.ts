@@ -2,8 +2,8 @@
  * Whether both sides gave each kernel the same amount to do, as the launches say where no marker does: a kernel of the
  * same name is launched with more thread blocks where the batch, the prompts or the model are larger.
  *
- * Between runs of the same work none of the shared kernels changes its grid, between two engines a few do; another batch
- * changes most, all in one direction (docs/evidence/compare).
+ * Between runs of the same work none of the shared kernels changes its grid; another batch changes a third or more, all
+ * in one direction. Two engines have hardly a kernel in common, and those say little (docs/evidence/compare).
  */
 
 import type { Sameness } from '../run/sameness.js';
@@ -16,6 +16,8 @@ const SAME_BLOCKS = 0.1;
 const LEAST_SHARED = 4;
 /** Of the shared kernels: so many must have changed … */
 const MANY = 1 / 3;
+/** A few that changed neither show other work nor the same. */
+const FEW = 0.1;
 /** … and of those, so many in the same direction. */
 const AGREE = 3 / 4;
 
@@ -27,12 +29,13 @@ export function launchSizesCheck(from: SideMeans, to: SideMeans): Sameness[] {
   const most = larger.length >= smaller.length ? larger : smaller;
   const changed = larger.length + smaller.length;
   const isOther = changed >= MANY * ratios.length && most.length >= AGREE * changed;
+  const status = isOther ? 'differs' : changed <= FEW * ratios.length ? 'same' : 'unknown';
   const values = isOther ? ['1×', timesText(medianOf(Float64Array.from(most)))] : ['1×', '1×'];
   return [
     {
       id: 'launchSizes',
       label: 'thread blocks per kernel',
-      status: isOther ? 'differs' : 'same',
+      status,
       effect: 'weakens',
       values,
       why: `${most.length} of ${ratios.length} kernels that ran on both sides launched ${most === larger ? 'more' : 'fewer'} thread blocks: the batch, the sequence lengths or the model differ`,
