@@ -17,13 +17,14 @@ const topOfStrip = async (page: Page) => (await page.locator('.strip').boundingB
 
 test('an answer that comes late keeps the words of its own question', { skip }, async t => {
   const { url } = await serve(t, runAhead);
-  // Answers about no step come late and cannot be called off; those about a step do not come while the test looks.
+  // Answers about no step come when the test says so and cannot be called off; those about a step do not come at all.
   const script = `{
     const ask = window.fetch;
+    const late = new Promise(resolve => (window.answerNow = resolve));
     window.fetch = async (path, { signal, ...init } = {}) => {
       if (!/\\/(answer|panels\\/findings)/.test(path)) return ask(path, { signal, ...init });
       if (/steps=/.test(path)) return new Promise(() => {});
-      await new Promise(resolve => setTimeout(resolve, 1000));
+      await late;
       return ask(path, init);
     };
   }`;
@@ -32,6 +33,8 @@ test('an answer that comes late keeps the words of its own question', { skip }, 
   await page.waitForTimeout(300);
   assert.equal(await page.locator('.verdict .skeleton-line').count(), 1, 'nothing is answered yet');
   await page.keyboard.press('ArrowRight');
+  await page.waitForTimeout(300);
+  await page.evaluate('window.answerNow()');
   await page.locator('.verdict.stale').waitFor();
   assert.match((await address(page)).get('steps') ?? '', /^\d+-\d+$/, 'a step is selected');
   assert.match(await page.locator('.verdict p').first().innerText(), /^Steady state: /);
