@@ -9,7 +9,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { Analyzer, tablesReadBy } from '../src/analyze/analysis.js';
 import { checkRuns } from '../src/gate/check.js';
-import { obstaclesOf } from '../src/gate/comparable.js';
+import { obstaclesOf, remarksOn } from '../src/gate/comparable.js';
 import { baselinesSchema, checkSchema, policySchema } from '../src/gate/gate-schema.js';
 import { floorOf } from '../src/gate/noise.js';
 import { parseGatePolicy } from '../src/gate/policy.js';
@@ -371,6 +371,10 @@ test('runs about something else are not comparable, each for its reason', () => 
     'the same stretch',
   );
   assert.deepEqual(of({ gpu: null, engine: null }), [], 'what is not said is not judged');
+  const silent = { ...run, facts: { ...facts, phases: { decode: { ...decode, batch: null } } } };
+  const unsized = /the batch of decode steps is not recorded/;
+  assert.match(remarksOn(silent, silent, ['decode']).join('\n'), unsized);
+  assert.doesNotMatch(remarksOn(run, run, ['decode']).join('\n'), unsized);
   const other = checkRuns(
     [runOf({ seed: 2, gpu: 'NVIDIA H100' })],
     limit('step.p50', 'max_increase: 50%'),

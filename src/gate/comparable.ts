@@ -76,7 +76,22 @@ export function remarksOn(run: Run, baseline: Run, phases: readonly Phase[]): st
     ({ status, effect, values }) =>
       status === 'unknown' && effect === 'prevents' && values.some(value => value !== null),
   );
+  // A benchmark beside the profile says the load.
+  const isLoadKnown = [run, baseline].every(({ facts }) => facts.load !== undefined);
+  const unsized = phases.filter(
+    phase =>
+      !isLoadKnown &&
+      [run, baseline].every(({ facts }) => {
+        const known = facts.phases[phase];
+        return known && known.batch === null && known.contextTokens === null;
+      }),
+  );
   return [
+    ...(unsized.length > 0
+      ? [
+          `the batch of ${unsized.join(', ')} steps is not recorded: a different load would look like a change`,
+        ]
+      : []),
     ...all
       .filter(({ status, effect }) => status === 'differs' && effect === 'explains')
       .map(({ label, values: [ours, theirs] }) => `${label}: ${ours}, baseline ${theirs}`),
