@@ -6,6 +6,7 @@ import { familyIndex, HIDDEN, workFamilies } from '../analyze/gpu/work-families.
 import { stepWindows } from '../analyze/inference/step-windows.js';
 import { stepsOf } from '../analyze/inference/steps.js';
 import { nameTest } from '../analyze/name-test.js';
+import { callsNamed } from '../analyze/names-used.js';
 import { NONE } from '../base/column.js';
 import { formatBytes, plural } from '../base/units.js';
 import { GRAPH_LAUNCH } from '../catalog/host-activities.js';
@@ -150,7 +151,7 @@ function graphReplays(
   labels: EventLabels,
 ): (SliceLane | undefined)[] {
   const calls = profile.tables.apiCalls;
-  if (!calls) return [];
+  if (!calls || callsNamed(profile, GRAPH_LAUNCH).length === 0) return [];
   const launches = nameTest(profile, GRAPH_LAUNCH);
   const tone = toneOf('family', 'graph-replay');
   return byStream.map(rows => {
