@@ -25,6 +25,7 @@ import {
 } from '../src/timeline/slice-pyramid.js';
 import { sliceTileBytes, wrapArea, wrapSlices, writeSlices } from '../src/timeline/tiles.js';
 import { timelineData } from '../src/timeline/timeline-data.js';
+import { rowAt } from '../src/timeline/track.js';
 import { viewProfile } from '../src/timeline/view-profile.js';
 import { TILE_ENTRIES } from '../src/timeline/wire.js';
 
@@ -384,7 +385,9 @@ test('context switches become a track per core and one for the launching thread'
   const ofTrack = (id: RegExp) => lanes.filter(({ track }) => id.test(track.id));
   const rowsOf = (id: RegExp) =>
     ofTrack(id)
-      .flatMap(({ lane }) => (lane.kind === 'slices' ? [...lane.data.row] : []))
+      .flatMap(({ lane }) =>
+        lane.kind === 'slices' ? Array.from(lane.data.start, (_, event) => rowAt(lane.data.row, event)) : [],
+      )
       .sort((a, b) => a - b);
   assert.ok(rowsOf(/^cpus:/).length > 2);
   assert.deepEqual(rowsOf(/\/cpu$/), rowsOf(/^cpus:/));

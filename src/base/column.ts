@@ -50,8 +50,15 @@ export function storageOf(cells: AnyArray): Storage {
 export const isSigned = (cells: unknown): boolean =>
   cells instanceof Int32Array || cells instanceof Int16Array || cells instanceof Int8Array;
 
+/** Whole numbers, each in as few bytes as the largest of them needs. */
+export type NarrowCells = Int32Array | Int16Array | Int8Array;
+
+/** Room for numbers from NONE up to, but without, `end`. */
+export const allocateBelow = (end: number, length: number, shared = false): NarrowCells =>
+  allocate(end <= 128 ? 'i8' : end <= 32768 ? 'i16' : 'i32', length, shared) as NarrowCells;
+
 /** The same whole numbers in as few bytes as hold the largest of them. */
-export function narrowed(cells: Int32Array): Int32Array | Int16Array | Int8Array {
+export function narrowed(cells: Int32Array): NarrowCells {
   // Bits that any of them needs besides its sign.
   let bits = 0;
   for (let i = 0; i < cells.length; i++) bits |= cells[i] ^ (cells[i] >> 31);
@@ -59,7 +66,7 @@ export function narrowed(cells: Int32Array): Int32Array | Int16Array | Int8Array
   if (!storage) return cells;
   const narrow = allocate(storage, cells.length, cells.buffer instanceof SharedArrayBuffer);
   narrow.set(cells);
-  return narrow as Int16Array | Int8Array;
+  return narrow as NarrowCells;
 }
 
 /** What a cell holds when its value was not recorded but other rows of the column were. */

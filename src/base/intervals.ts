@@ -110,9 +110,9 @@ export function unionOf(...lists: readonly Intervals[]): Intervals {
   }
 }
 
-/** What lies in the first list and not in the second. */
-export function subtract(from: Intervals, what: Intervals): Intervals {
-  const builder = new IntervalBuilder();
+/** What lies in the first list and not in the second. `expected`: about how many stretches, where it is known. */
+export function subtract(from: Intervals, what: Intervals, expected?: number): Intervals {
+  const builder = new IntervalBuilder(0, expected);
   let next = 0;
   for (let i = 0; i < from.length; i++) {
     let start = from.start[i];

@@ -47,6 +47,7 @@ export function cpuTracks(analyzer: Analyzer, labels: EventLabels): CpuTracks {
   const [own, other] = [toneOf('host', 'on-cpu-launching'), toneOf('host', 'on-cpu')];
   const sourceOf = (textOf: (row: number) => string): EventSource => ({
     source: 'contextSwitches',
+    labels,
     start: switches.start,
     end: row => ends[row],
     describe(rows, label, tone) {

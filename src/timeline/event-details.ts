@@ -18,7 +18,7 @@ import { columnsOf, type TableName } from '../model/schema.js';
 import { cpuFacts } from './cpu-facts.js';
 import { stepLabel } from './step-label.js';
 import { timeFacts } from './time-facts.js';
-import type { LaneData } from './track.js';
+import { type LaneData, rowAt } from './track.js';
 
 interface Fact {
   readonly label: string;
@@ -45,7 +45,7 @@ function recordOf(
 }
 
 export function eventFacts(analyzer: Analyzer, data: LaneData, index: number): Fact[] {
-  const row = data.row[index];
+  const row = rowAt(data.row, index);
   const start = data.start[index];
   const times = timeFacts(start, data.end[index]);
   switch (data.source) {

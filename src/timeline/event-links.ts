@@ -3,7 +3,7 @@ import type { Analyzer } from '../analyze/analysis.js';
 import { gpuWork } from '../analyze/gpu/gpu-work.js';
 import { NONE } from '../base/column.js';
 import type { TimelineData } from './timeline-data.js';
-import type { LaneSource } from './track.js';
+import { type LaneSource, rowAt } from './track.js';
 import type { EventLink } from './wire.js';
 
 const MOST_LINKS = 200;
@@ -82,19 +82,19 @@ export class EventLinks {
     let places = this.places.get(source);
     if (!places) {
       const own = this.data.lanes.flatMap(({ lane }, id) =>
-        lane.kind === 'slices' && lane.data.source === source ? [{ id, rows: lane.data.row }] : [],
+        lane.kind === 'slices' && lane.data.source === source ? [{ id, events: lane.data }] : [],
       );
-      const most = own.reduce(
-        (length, { rows }) => rows.reduce((max, row) => Math.max(max, row + 1), length),
-        0,
-      );
+      let most = 0;
+      for (const { events } of own)
+        for (let i = 0; i < events.length; i++) most = Math.max(most, rowAt(events.row, i) + 1);
       places = { lane: new Int32Array(most).fill(NONE), index: new Int32Array(most) };
-      for (const { id, rows } of own)
-        for (let i = 0; i < rows.length; i++)
-          if (places.lane[rows[i]] === NONE) {
-            places.lane[rows[i]] = id;
-            places.index[rows[i]] = i;
-          }
+      for (const { id, events } of own)
+        for (let i = 0; i < events.length; i++) {
+          const row = rowAt(events.row, i);
+          if (places.lane[row] !== NONE) continue;
+          places.lane[row] = id;
+          places.index[row] = i;
+        }
       this.places.set(source, places);
     }
     return places;

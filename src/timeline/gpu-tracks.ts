@@ -6,13 +6,14 @@ import { familyIndex, HIDDEN, workFamilies } from '../analyze/gpu/work-families.
 import { stepWindows } from '../analyze/inference/step-windows.js';
 import { stepsOf } from '../analyze/inference/steps.js';
 import { nameTest } from '../analyze/name-test.js';
+import { callsNamed } from '../analyze/names-used.js';
 import { NONE } from '../base/column.js';
 import { formatBytes, plural } from '../base/units.js';
 import { GRAPH_LAUNCH } from '../catalog/host-activities.js';
 import { idleCauses } from '../catalog/idle-causes.js';
 import type { Profile } from '../model/profile.js';
 import { idleLanes } from './idle-lanes.js';
-import { type EventLabels, LaneBuilder } from './labels.js';
+import { type EventLabels, LaneBuilder, labelCells } from './labels.js';
 import { layersTracks } from './layers-track.js';
 import { type EventSource, makeLane, makeLanes, rowsByOwner } from './make-lanes.js';
 import { toneOf } from './palettes.js';
@@ -115,6 +116,7 @@ function workSource(analyzer: Analyzer, work: GpuWork, labels: EventLabels): Eve
   const hidden = toneOf('family', 'graph-block');
   return {
     source: 'work',
+    labels,
     start: work.start,
     end: row => work.end[row],
     ends: work.end,
@@ -149,7 +151,7 @@ function graphReplays(
   labels: EventLabels,
 ): (SliceLane | undefined)[] {
   const calls = profile.tables.apiCalls;
-  if (!calls) return [];
+  if (!calls || callsNamed(profile, GRAPH_LAUNCH).length === 0) return [];
   const launches = nameTest(profile, GRAPH_LAUNCH);
   const tone = toneOf('family', 'graph-replay');
   return byStream.map(rows => {
@@ -208,8 +210,9 @@ export function idleTrack(
   const unnamed = analyzer.get(idleLanes).get(device);
   if (!unnamed) return [];
   const { levels, ...lane } = unnamed;
-  const label = new Int32Array(lane.length);
-  for (let at = 0; at < lane.length; at++) label[at] = causeLabels[lane.tone[at]];
+  const label = labelCells(lane.length, { length: 1 + Math.max(...causeLabels) }, cells => {
+    for (let at = 0; at < lane.length; at++) cells[at] = causeLabels[lane.tone[at]];
+  });
   const data: LaneData = { source: 'idle', ...lane, label };
   const lanes: SliceLane[] = [{ kind: 'slices', data, levels: levelsWith(data, levels) }];
   return [{ id: `${group}/idle`, group, label: 'idle, by cause', palette: 'cause', lanes }];

@@ -17,7 +17,7 @@ import {
 import type { Profile, Row } from '../model/profile.js';
 import { tableNamed } from '../model/rows.js';
 import { RangeKind } from '../model/schema.js';
-import { type RowTimes, rowsByOwner, timesInLanes } from './make-lanes.js';
+import { type RowTimes, rowsByOwner, rowsKept, timesInLanes } from './make-lanes.js';
 import { toneOf } from './palettes.js';
 import { type UnnamedLevel, unnamedLevels } from './slice-pyramid.js';
 import type { HostTable, LaneData } from './track.js';
@@ -59,7 +59,7 @@ export const hostLanes: Derived<HostLanes> = {
           const { lanes, tooDeep } = timesInLanes(rows, timesOf(profile, kind, span.endNs));
           const tones = tonesOf(profile, kind);
           const painted = lanes.map((own): UnnamedLane => {
-            const events = { ...own, tone: tones(own.row) };
+            const events = { ...own, row: rowsKept(own.row), tone: tones(own.row) };
             return { ...events, levels: unnamedLevels(events) };
           });
           return [{ thread, kind: place, events: rows.length, tooDeep, lanes: painted }];
@@ -74,9 +74,11 @@ export const hostLanes: Derived<HostLanes> = {
 export const ownBuffersOf = ({ tracks }: HostLanes): ArrayBuffer[] =>
   tracks.flatMap(({ lanes }) =>
     lanes.flatMap(({ row, tone, levels }) =>
-      [row, tone, ...levels.flatMap(({ merged }) => (merged ? Object.values(merged) : []))].map(
-        ({ buffer }) => buffer as ArrayBuffer,
-      ),
+      [
+        ...(typeof row === 'number' ? [] : [row]),
+        tone,
+        ...levels.flatMap(({ merged }) => (merged ? Object.values(merged) : [])),
+      ].map(({ buffer }) => buffer as ArrayBuffer),
     ),
   );
 

@@ -5,9 +5,9 @@ import { stepsOf } from '../analyze/inference/steps.js';
 import type { Profile, Row } from '../model/profile.js';
 import { tableNamed } from '../model/rows.js';
 import { type HostLanes, type HostLanesOf, hostKinds, hostLanes, type UnnamedLane } from './host-lanes.js';
-import type { EventLabels } from './labels.js';
+import { type EventLabels, labelCells } from './labels.js';
 import { levelsWith } from './slice-pyramid.js';
-import type { HostTable, LaneData, SliceLane, Track } from './track.js';
+import { type HostTable, type LaneData, rowAt, type SliceLane, type Track } from './track.js';
 
 /** Threads beyond these, least busy last, are folded away. */
 const OPEN_THREADS = 2;
@@ -52,8 +52,10 @@ function lanesNamed(
   const { name } = tableNamed(profile, table as 'ranges')!;
   const labelOf = labels.ofNames(table === 'frames' ? shortFrame : undefined);
   return ({ levels, ...lane }) => {
-    const label = new Int32Array(lane.length);
-    for (let at = 0; at < lane.length; at++) label[at] = labelOf(name[lane.row[at] as Row<'ranges'>]);
+    const label = labelCells(lane.length, labels, cells => {
+      for (let at = 0; at < lane.length; at++)
+        cells[at] = labelOf(name[rowAt(lane.row, at) as Row<'ranges'>]);
+    });
     const data: LaneData = { source: table, ...lane, label };
     return { kind: 'slices', data, levels: levelsWith(data, levels) };
   };

@@ -66,7 +66,9 @@ function addIdle(lane: LaneBuilder, idle: IdlePieces): void {
 /** Memory that another thread can be given. */
 export const buffersOfIdle = (lanes: IdleLanes): ArrayBuffer[] =>
   [...lanes.values()].flatMap(({ start, end, row, tone, levels }) =>
-    [start, end, row, tone, ...levels.flatMap(({ merged }) => (merged ? Object.values(merged) : []))].map(
-      ({ buffer }) => buffer as ArrayBuffer,
-    ),
+    [
+      ...(typeof row === 'number' ? [start, end] : [start, end, row]),
+      tone,
+      ...levels.flatMap(({ merged }) => (merged ? Object.values(merged) : [])),
+    ].map(({ buffer }) => buffer as ArrayBuffer),
   );

@@ -1,5 +1,6 @@
 /** Short texts for events, numbered. Each full name has one label, so a label stands for exactly one name. */
 import type { Profile } from '../model/profile.js';
+import type { LabelCells } from './slice-pyramid.js';
 
 const LONGEST = 160;
 
@@ -43,6 +44,22 @@ export class EventLabels {
       return label;
     };
   }
+}
+
+const MOST_SHORT = 1 << 16;
+
+/** Labels as `fill` writes them. It is called once more where two bytes do not hold them all: then it finds each made. */
+export function labelCells(
+  length: number,
+  labels: Pick<EventLabels, 'length'>,
+  fill: (cells: LabelCells) => void,
+): LabelCells {
+  const short = new Uint16Array(length);
+  fill(short);
+  if (labels.length <= MOST_SHORT) return short;
+  const long = new Int32Array(length);
+  fill(long);
+  return long;
 }
 
 const FIRST_ROOM = 64;

@@ -1,7 +1,8 @@
 /** From rows of a table to lanes that can be drawn at any zoom. */
+import { type EventLabels, labelCells } from './labels.js';
 import { layOut } from './lane-layout.js';
-import { slicePyramid } from './slice-pyramid.js';
-import type { LaneData, LaneSource, SliceLane } from './track.js';
+import { type LabelCells, slicePyramid } from './slice-pyramid.js';
+import type { LaneData, LaneRows, LaneSource, SliceLane } from './track.js';
 
 /** When the rows of a table began and ended. */
 export interface RowTimes {
@@ -13,12 +14,14 @@ export interface RowTimes {
 
 export interface EventSource extends RowTimes {
   readonly source: LaneSource;
+  /** All that there are. */
+  readonly labels: Pick<EventLabels, 'length'>;
   /** Writes the label and the tone of each row: one call for all, because there may be millions. */
-  describe(rows: Int32Array, label: Int32Array, tone: Uint8Array): void;
+  describe(rows: Int32Array, label: LabelCells, tone: Uint8Array): void;
 }
 
 /** A lane as rows of its table. */
-type LaneTimes = Pick<LaneData, 'length' | 'row' | 'start' | 'end'>;
+type LaneTimes = Pick<LaneData, 'length' | 'start' | 'end'> & { readonly row: Int32Array };
 
 export function makeLane(data: LaneData): SliceLane {
   return { kind: 'slices', data, levels: slicePyramid(data) };
@@ -54,11 +57,14 @@ function endIn(rows: Int32Array, { end, ends }: RowTimes): (row: number) => numb
 export const laneOf = (row: Int32Array, from: EventSource): LaneData => described(timesOf(row, from), from);
 
 function described(times: LaneTimes, from: EventSource): LaneData {
-  const label = new Int32Array(times.length);
   const tone = new Uint8Array(times.length);
-  from.describe(times.row, label, tone);
-  return { source: from.source, ...times, label, tone };
+  const label = labelCells(times.length, from.labels, cells => from.describe(times.row, cells, tone));
+  return { source: from.source, ...times, row: rowsKept(times.row), label, tone };
 }
+
+/** As few as say which rows these are. */
+export const rowsKept = (rows: Int32Array): LaneRows =>
+  rows.length > 0 && areNeighbours(rows) ? rows[0] : rows;
 
 /** Where a lane holds all rows of a table one after the other, the columns of the table serve: they are large. */
 function timesOf(row: Int32Array, from: RowTimes): LaneTimes {

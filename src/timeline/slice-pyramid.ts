@@ -37,8 +37,11 @@ const SMALL_ENOUGH = 512;
 
 /** The events of a lane, sorted by start and by end; none overlap by more than timestamps do. */
 export interface LaneEvents extends UnnamedEvents {
-  readonly label: Int32Array;
+  readonly label: LabelCells;
 }
+
+/** Labels are seldom more than two bytes count. */
+export type LabelCells = Int32Array | Uint16Array;
 
 /** What levels are made of. */
 interface UnnamedEvents {

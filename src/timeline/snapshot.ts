@@ -2,6 +2,7 @@
 import { lowerBound, upperBound } from '../base/bisect.js';
 import type { Snapshot, SnapshotLane } from './snapshot-document.js';
 import type { TimelineData } from './timeline-data.js';
+import { rowAt } from './track.js';
 import type { StepsDocument } from './wire.js';
 
 export interface CutTimeline {
@@ -57,8 +58,12 @@ export function cutTimeline(data: TimelineData, fromNs: number, toNs: number): C
       const bytes = new ArrayBuffer(sliceColumnBytes(length));
       new Float64Array(bytes, 0, length).set(start.subarray(first, first + length));
       new Float64Array(bytes, length * 8, length).set(end.subarray(first, first + length));
-      new Int32Array(bytes, length * 16, length).set(label.subarray(first, first + length).map(labelOf));
-      new Int32Array(bytes, length * 20, length).set(row.subarray(first, first + length));
+      const labels = new Int32Array(bytes, length * 16, length);
+      const rows = new Int32Array(bytes, length * 20, length);
+      for (let i = 0; i < length; i++) {
+        labels[i] = labelOf(label[first + i]);
+        rows[i] = rowAt(row, first + i);
+      }
       new Uint8Array(bytes, length * 24, length).set(tone.subarray(first, first + length));
       pieces.push(new Uint8Array(bytes));
       return [{ id: own, source, length }];

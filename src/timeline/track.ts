@@ -22,8 +22,14 @@ export type HostTable = 'apiCalls' | 'ranges' | 'ops' | 'frames' | 'osCalls' | '
 
 export interface LaneData extends LaneEvents {
   readonly source: LaneSource;
-  readonly row: Int32Array;
+  readonly row: LaneRows;
 }
+
+/** The row of each event; where rows follow each other, that of the first: there may be millions. */
+export type LaneRows = Int32Array | number;
+
+export const rowAt = (rows: LaneRows, event: number): number =>
+  typeof rows === 'number' ? rows + event : rows[event];
 
 export interface SliceLane {
   readonly kind: 'slices';

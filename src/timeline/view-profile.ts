@@ -22,7 +22,7 @@ import { selectedEvents } from './selection/selected-events.js';
 import { selectionDocument } from './selection/selection.js';
 import type { StepSpan } from './spans.js';
 import { type TimelineData, timelineData } from './timeline-data.js';
-import type { LaneData } from './track.js';
+import { type LaneData, rowAt } from './track.js';
 import type { ViewedProfile } from './viewed-profile.js';
 import { LABELS_PER_PAGE, type RanksDocument } from './wire.js';
 
@@ -61,7 +61,7 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
     links ??= new EventLinks(analyzer, timeline());
     return {
       facts: eventFacts(analyzer, events, index),
-      ...links.of(events.source, events.row[index]),
+      ...links.of(events.source, rowAt(events.row, index)),
     };
   };
   const view: ViewedProfile = {

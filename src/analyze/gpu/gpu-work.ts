@@ -1,6 +1,6 @@
 /** Everything that ran on GPUs (kernels, copies, memsets, graph replays recorded as blocks) in one list by start. */
-import { allocate, NONE } from '../../base/column.js';
-import type { Row } from '../../model/profile.js';
+import { allocate, allocateBelow, type NarrowCells, NONE } from '../../base/column.js';
+import type { Profile, Row } from '../../model/profile.js';
 import { asRows, type Rows, tableNamed } from '../../model/rows.js';
 import type { Derived } from '../analysis.js';
 
@@ -27,8 +27,8 @@ export interface GpuWork {
    */
   readonly ownStart: Float64Array;
   /** Row of Profile.gpus. */
-  readonly device: Int32Array;
-  readonly stream: Int32Array;
+  readonly device: NarrowCells;
+  readonly stream: NarrowCells;
   /** The API call that launched it, or NONE. */
   readonly launch: Rows<'apiCalls'>;
   /** See WorkKind. */
@@ -58,14 +58,15 @@ export const gpuWork: Derived<GpuWork> = {
       return table ? [{ table, kind }] : [];
     });
     const most = tables.reduce((sum, { table }) => sum + table.length, 0);
-    const merged = columns(most);
+    const merged = columns(most, profile);
+    /** Absent as long as all of it is the start: in most captures it stays so. */
+    let ownStarts: Float64Array | undefined;
     const deviceOfStream = Int32Array.from(profile.streams, stream => stream.gpu);
     const next = tables.map(() => 0 as Row<WorkTable>);
     const busyUntil = new Float64Array(profile.streams.length).fill(-Infinity);
     const devices = new Set<number>();
     let device: number = NONE;
     let length = 0;
-    let isOwnFromStart = true;
     // Every table is in order of start already: take the earliest each time, and those after it that still are.
     for (let taken = 0; taken < most; ) {
       let first = 0;
@@ -87,8 +88,7 @@ export const gpuWork: Derived<GpuWork> = {
     return {
       length,
       ...work,
-      // One column where both say the same, as in most captures.
-      ...(isOwnFromStart ? { ownStart: work.start } : {}),
+      ownStart: ownStarts?.subarray(0, length) ?? work.start,
       launch: asRows(work.launch),
       row: asRows(work.row),
       devices: [...devices].sort((a, b) => a - b),
@@ -119,11 +119,11 @@ export const gpuWork: Derived<GpuWork> = {
         if (stream === NONE || !(end[row] >= start[row])) continue;
         const follows = end[row] > busyUntil[stream];
         const ownStart = follows ? Math.max(start[row], busyUntil[stream]) : start[row];
-        if (ownStart !== start[row]) isOwnFromStart = false;
+        if (ownStart !== start[row]) ownStarts ??= copyOf(merged.start, length);
+        if (ownStarts) ownStarts[length] = ownStart;
         if (follows) busyUntil[stream] = end[row];
         merged.start[length] = start[row];
         merged.end[length] = end[row];
-        merged.ownStart[length] = ownStart;
         merged.stream[length] = stream;
         merged.device[length] = deviceOfStream[stream];
         merged.launch[length] = launch[row];
@@ -139,17 +139,23 @@ export const gpuWork: Derived<GpuWork> = {
 };
 
 /** Shared with threads that help. */
-function columns(length: number) {
+function columns(length: number, { gpus, streams }: Profile) {
   const floats = () => allocate('f64', length, true) as Float64Array;
   const ints = () => allocate('i32', length, true) as Int32Array;
   return {
     start: floats(),
     end: floats(),
-    ownStart: floats(),
-    device: ints(),
-    stream: ints(),
+    device: allocateBelow(gpus.length, length, true),
+    stream: allocateBelow(streams.length, length, true),
     launch: ints(),
     kind: allocate('u8', length, true) as Uint8Array,
     row: ints(),
   };
+}
+
+/** With room for as many, the first `length` of them. */
+function copyOf(cells: Float64Array, length: number): Float64Array {
+  const copy = allocate('f64', cells.length, true) as Float64Array;
+  copy.set(cells.subarray(0, length));
+  return copy;
 }

@@ -1,4 +1,5 @@
 /** Time in the selected windows during which a process's devices did nothing. */
+import { upperBound } from '../../base/bisect.js';
 import { IntervalBuilder, type Intervals, subtract, unionOf } from '../../base/intervals.js';
 import type { Derived } from '../analysis.js';
 import { deviceTimelines } from '../gpu/device-timeline.js';
@@ -15,7 +16,8 @@ export const idleIntervals: Derived<(process: number) => Intervals> = {
     for (const { device, busy } of useIfRecorded(deviceTimelines) ?? []) {
       const builder = new IntervalBuilder();
       for (const window of windows) if (window.device === device) builder.add(window.start, window.end);
-      byDevice.set(device, subtract(builder.finish(), busy));
+      const looked = builder.finish();
+      byDevice.set(device, subtract(looked, busy, gapsIn(looked, busy)));
     }
     const known = new Map<number, Intervals>();
     return process => {
@@ -29,3 +31,10 @@ export const idleIntervals: Derived<(process: number) => Intervals> = {
     };
   },
 };
+
+/** The most gaps there can be: one before each stretch of work, and one behind each that is looked at. */
+function gapsIn(looked: Intervals, busy: Intervals): number {
+  if (looked.length === 0) return 0;
+  const last = upperBound(busy.start, looked.end[looked.length - 1]);
+  return looked.length + last - upperBound(busy.end, looked.start[0]);
+}

@@ -3,7 +3,7 @@
  * launched; for graph nodes, when the node was captured, or as our agent counted them; for steps without any of these,
  * the repeating pattern of kernels.
  */
-import { NONE } from '../../base/column.js';
+import { type NarrowCells, NONE, narrowed } from '../../base/column.js';
 import { Innermost } from '../../base/innermost.js';
 import { layerOf } from '../../catalog/layer-names.js';
 import type { Profile, Row } from '../../model/profile.js';
@@ -18,9 +18,9 @@ type LayerMethod = 'ranges' | 'graph-capture' | 'graph-parts' | 'pattern';
 
 interface LayersOfWork {
   /** Per piece of work: layer number, or NONE. */
-  readonly layer: Int32Array;
+  readonly layer: NarrowCells;
   /** Per piece of work: index into `parts`. */
-  readonly part: Int32Array;
+  readonly part: NarrowCells;
   readonly parts: readonly string[];
   readonly methods: readonly LayerMethod[];
 }
@@ -73,7 +73,7 @@ export const layerOfWork: Derived<LayersOfWork> = {
     if (counted) methods.push('graph-parts');
     const found = use(stepWork);
     if (found && patternLayers(profile, work, found, layer)) methods.push('pattern');
-    return { layer, part, parts, methods };
+    return { layer: narrowed(layer), part: narrowed(part), parts, methods };
   },
 };
 

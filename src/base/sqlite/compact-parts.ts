@@ -21,7 +21,12 @@ export function compactPlaces({ sinks }: DecodePlan): { readonly column: number;
  * `wide`: by place, with room for more rows than there are. One piece of memory holds them all: many small ones would stay
  * with the process when nobody needs them any more.
  */
-export function compactPart(first: number, length: number, wide: readonly WideCells[]): CompactPart {
+export function compactPart(
+  first: number,
+  length: number,
+  wide: readonly WideCells[],
+  widthOf: WidthOf = widthInScript,
+): CompactPart {
   const widths = wide.map(cells =>
     cells instanceof Float64Array ? widthOfReals(cells, length) : widthOf(cells, length),
   );
@@ -42,7 +47,9 @@ const kinds = { 1: Int8Array, 2: Int16Array, 4: Int32Array, 8: Float64Array } as
 const aligned = (bytes: number) => Math.ceil(bytes / 8) * 8;
 
 /** Bytes of a cell; none where all are the same. */
-function widthOf(cells: Int32Array, length: number): 0 | 1 | 2 | 4 {
+export type WidthOf = (cells: Int32Array, length: number) => 0 | 1 | 2 | 4;
+
+const widthInScript: WidthOf = (cells, length) => {
   const one = cells[0];
   let others = 0;
   // Bits that any of them needs besides its sign.
@@ -53,7 +60,7 @@ function widthOf(cells: Int32Array, length: number): 0 | 1 | 2 | 4 {
     bits |= value ^ (value >> 31);
   }
   return others === 0 ? 0 : bits < 128 ? 1 : bits < 32768 ? 2 : 4;
-}
+};
 
 /** Only where all are missing they are one number: others seldom repeat. */
 function widthOfReals(cells: Float64Array, length: number): 0 | 8 {

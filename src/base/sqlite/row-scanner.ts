@@ -5,7 +5,7 @@
 import { type AnyArray, NONE } from '../column.js';
 import { instantiate } from '../wasm.js';
 import { headerOffset, isFilledBy, type Leaves, maxCells } from './btree.js';
-import { compactPart, type WideCells } from './compact-parts.js';
+import { compactPart, type WideCells, type WidthOf } from './compact-parts.js';
 import type { CompactPart, DecodePlan } from './decode-plan.js';
 import type { SqlitePages } from './pages.js';
 import { rowScannerCode } from './row-scanner-code.js';
@@ -35,6 +35,7 @@ interface Exports extends Constants {
     aboveRowId: number,
     upToRowId: number,
   ): number;
+  width(place: number, count: number): number;
 }
 
 /** Zeros behind the bytes: headers are compared eight bytes at a time. */
@@ -58,6 +59,9 @@ export class RowScanner {
   /** Rows that are written and not yet taken: the first one, and how many. */
   private first = 0;
   private count = 0;
+  /** Every number is looked at: the module does so many at a time. */
+  private readonly widthOf: WidthOf = ({ byteOffset }, count) =>
+    this.exports.width(byteOffset, count) as ReturnType<WidthOf>;
 
   private constructor(
     private readonly pages: SqlitePages,
@@ -187,7 +191,7 @@ export class RowScanner {
     this.count = 0;
     if (count === 0) return;
     for (const { cells, into } of this.places) into?.set(cells.subarray(0, count), first);
-    if (this.compact.length > 0) this.parts.push(compactPart(first, count, this.compact));
+    if (this.compact.length > 0) this.parts.push(compactPart(first, count, this.compact, this.widthOf));
   }
 
   /** What was kept in parts since the plan began. */

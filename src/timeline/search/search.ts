@@ -51,7 +51,7 @@ export function search(data: TimelineData, query: string): SearchResult {
   }
   for (const own of totals.values()) totalNs += own.totalNs;
   const columns = columnsFile(
-    found.map(({ id, events, rows }) => ({ id, lane: makeLane(chosen(events, rows)) })),
+    found.map(({ id, events, rows }) => ({ id, lane: makeLane(chosen(events, rows, data.labels)) })),
   );
   const count = counted.reduce((sum, { rows }) => sum + rows.length, 0);
   const inOrder = ordered(counted, count);
@@ -85,9 +85,10 @@ function matchesIn(events: LaneData, test: Test): Int32Array {
 }
 
 /** The matches as a lane of their own; `row` becomes the number of the event in its lane. */
-function chosen(events: LaneData, rows: Int32Array): LaneData {
+function chosen(events: LaneData, rows: Int32Array, labels: TimelineData['labels']): LaneData {
   return laneOf(rows, {
     source: events.source,
+    labels,
     start: events.start,
     end: i => events.end[i],
     describe(own, label, tone) {

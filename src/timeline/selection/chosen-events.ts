@@ -2,7 +2,7 @@
 import { lowerBound, upperBound } from '../../base/bisect.js';
 import { matchesOf } from '../search/search.js';
 import type { TimelineData } from '../timeline-data.js';
-import type { LaneData, LaneSource, Track } from '../track.js';
+import { type LaneData, type LaneSource, rowAt, type Track } from '../track.js';
 import type { SelectionSection } from '../wire.js';
 
 export interface SelectionAsked {
@@ -77,7 +77,7 @@ function withoutRepeats(lanes: readonly ChosenLane[]): ChosenLane[] {
       if (!own || !several) return [lane];
       const rows: number[] = [];
       for (let i = 0; i < lane.rows.length; i++) {
-        const row = lane.events.row[lane.rows[i]];
+        const row = rowAt(lane.events.row, lane.rows[i]);
         if (own.has(row)) continue;
         own.add(row);
         rows.push(lane.rows[i]);
