@@ -205,6 +205,11 @@ const gilContention: Rule = {
   },
 };
 
+const keepInPool: Finding['advice'][number] = {
+  engine: 'any',
+  text: 'keep freed memory in the pool (cudaMemPoolAttrReleaseThreshold), allocate fewer and larger pieces, and reuse them from step to step',
+};
+
 const steadyAllocations: Rule = {
   id: 'steady-allocations',
   about: 'memory is allocated or freed while serving',
@@ -222,28 +227,29 @@ const steadyAllocations: Rule = {
     const windows = input.phases.reduce((sum, phase) => sum + phase.windows, 0);
     const inEach = (ns: number) =>
       total.phase === null ? formatDuration(ns) : `${formatDuration(ns / windows)} per step`;
-    return [
-      idleFinding(
-        'steady-allocations',
-        input,
-        total,
-        idleNs,
-        total.phase === null
-          ? `Memory is allocated and freed while the GPU waits: ${plural(Math.round(count), 'call')}`
-          : `Memory is allocated in the loop: ${formatMean(count)} ${formatMean(count) === '1' ? 'call' : 'calls'} per step`,
-        [
-          {
-            text: `${inEach(spentNs)} in ${rows.map(row => row.call).join(', ')}; the GPU is idle for ${inEach(idleNs)} of it`,
-            numerator: spentNs,
-            denominator: wallNs,
-            unit: 'ns',
-            analysis: 'allocations',
-            rows: rows.map(row => row.key),
-          },
-          ...triggeredIn(input, total, 'allocation'),
-        ],
-      ),
-    ];
+    const found = idleFinding(
+      'steady-allocations',
+      input,
+      total,
+      idleNs,
+      total.phase === null
+        ? `Memory is allocated and freed while the GPU waits: ${plural(Math.round(count), 'call')}`
+        : `Memory is allocated in the loop: ${formatMean(count)} ${formatMean(count) === '1' ? 'call' : 'calls'} per step`,
+      [
+        {
+          text: `${inEach(spentNs)} in ${rows.map(row => row.call).join(', ')}; the GPU is idle for ${inEach(idleNs)} of it`,
+          numerator: spentNs,
+          denominator: wallNs,
+          unit: 'ns',
+          analysis: 'allocations',
+          rows: rows.map(row => row.key),
+        },
+        ...triggeredIn(input, total, 'allocation'),
+      ],
+    );
+    // Memory of a stream's pool is no matter of the framework's allocator.
+    const isPooled = /Async$/.test(rows[0].call);
+    return [isPooled ? { ...found, advice: [keepInPool] } : found];
   },
 };
 
