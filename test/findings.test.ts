@@ -144,6 +144,7 @@ const cases: [id: string, sick: EngineOptions, settings?: Settings][] = [
   ['gpu-work-lost', { without: 'gpu-activities' }],
   ['graph-being-captured', { eager: 40, capturing: true, without: 'gpu-activities' }],
   ['exposed-host-work', { before: { ns: 2e6, range: '_schedule' } }],
+  ['graph-captured-again', { before: { ns: 2e6, call: 'cudaGraphInstantiate' } }],
   ['sync-in-decode', { before: { ns: 1e6, call: 'cudaStreamSynchronize' } }],
   ['garbage-collection', { before: { ns: 2e6, range: 'Python GC gen2' } }],
   ['gil-contention', { before: { ns: 2e6, range: 'Waiting for GIL' } }],
@@ -319,7 +320,9 @@ test('ranks that never talk to each other may start when they like', () => {
 
 test('every advice belongs to a finding that is tested', () => {
   // One engine of one clock does not wait for ranks: those are tested with drawn ranks (comm-*.test.ts).
-  const tested = new Set([...cases.map(([id]) => id), 'waiting-for-slowest-rank', 'pipeline-waiting']);
+  // Two need what only real captures have (own-programs.test.ts).
+  const elsewhere = ['waiting-for-slowest-rank', 'pipeline-waiting', 'held-up', 'host-function'];
+  const tested = new Set([...cases.map(([id]) => id), ...elsewhere]);
   assert.deepEqual(
     Object.keys(adviceFor).filter(id => !tested.has(id)),
     [],

@@ -6,6 +6,7 @@ import { iterations } from '../src/analyze/inference/iterations.js';
 import { findPeriod } from '../src/analyze/inference/repetition.js';
 import { stepBudget } from '../src/analyze/inference/step-budget.js';
 import { stepWindows } from '../src/analyze/inference/step-windows.js';
+import { mayHoldPasses } from '../src/analyze/inference/token-passes.js';
 import { matchMarker } from '../src/catalog/engine-markers.js';
 import { layerOf } from '../src/catalog/layer-names.js';
 import { type Drawn, drawSteps } from '../src/testing/drawn-steps.js';
@@ -445,6 +446,15 @@ test('what repeats in a sequence is found, with what comes before and after', ()
   assert.deepEqual(findPeriod(sequence('aaaaaa')), { period: 1, from: 0, times: 6 });
   assert.equal(findPeriod(sequence('abcdef')), undefined);
   assert.equal(findPeriod([]), undefined);
+});
+
+test('what repeats in a step and has layers itself may be whole passes: tokens of one compiled loop', () => {
+  const sequence = (text: string) => Array.from(text, letter => letter.charCodeAt(0));
+  const pass = `e${'abcd'.repeat(12)}h`;
+  assert.ok(mayHoldPasses(sequence(pass.repeat(24))));
+  assert.ok(!mayHoldPasses(sequence(pass)), 'one pass');
+  // Five layers with a window and one without, four times.
+  assert.ok(!mayHoldPasses(sequence(`e${`${'abcd'.repeat(5)}xyz`.repeat(4)}h`)));
 });
 
 test('layers are read from ranges, module paths and module annotations', () => {

@@ -33,7 +33,10 @@ export function describePage(analyzer: Analyzer, analyses: readonly AnyAnalysis[
   const ask = askOf(analyzer);
   const steps = ask(iterations);
   const { header, answer, phases, hidden } = describePageAnswer(analyzer);
-  const opening: Block[] = [header, answer, findingsBlock(analyzer.get(findings), MOST_FINDINGS)];
+  const result = analyzer.get(findings);
+  // The header says that there are no steps, and the answer what to do about it.
+  const told = { ...result, findings: result.findings.filter(({ id }) => id !== 'no-steps') };
+  const opening: Block[] = [header, answer, findingsBlock(told, MOST_FINDINGS)];
   if (phases.length === 0) return opening;
   const inSteps = phases.filter(total => total.phase !== null);
   const shown = (inSteps.length > 0 ? inSteps : phases).slice(0, MOST_BUDGETS);
@@ -189,9 +192,7 @@ function answerOf(
     });
   const unfound =
     main.phase === null
-      ? [
-          'No engine steps were found, so figures cover the whole trace: mark steps with NVTX, or give --marker REGEX.',
-        ]
+      ? ['Figures cover the whole trace: to see steps, mark them with NVTX, or give --marker REGEX.']
       : [];
   return {
     kind: 'statement',

@@ -15,7 +15,8 @@ const formats: { readonly [Kind in Exclude<ColumnKind, 'text'>]: (value: number)
   'bytes-per-second': value => `${formatBytes(value)}/s`,
   share: value => (value * 100).toFixed(1),
   percent: value => value.toFixed(1),
-  mean: value => formatCount(Number(value.toFixed(1))),
+  // A tenth of a call in hundreds says nothing.
+  mean: value => formatCount(Number(value.toFixed(value < 100 ? 1 : 0))),
   rate: formatRate,
   count: formatCount,
   id: String,

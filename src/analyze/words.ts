@@ -14,6 +14,9 @@ export const formatMean = (count: number): string => formatCount(Number(count.to
 export const sumOf = <T>(items: readonly T[], of: (item: T) => number): number =>
   items.reduce((sum, item) => sum + of(item), 0);
 
+/** A smaller one would read as +0.0%. */
+export const readsAsGain = (gain: number): boolean => gain >= 0.0005;
+
 /** `+12%`, or `×7.3` where it more than doubles. */
 export function formatThroughput(gain: number): string {
   return gain >= 1 ? `×${(1 + gain).toFixed(1)}` : `+${(gain * 100).toFixed(gain < 0.01 ? 1 : 0)}%`;

@@ -74,6 +74,19 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
       any('inspect the call in the timeline: the first launch of a kernel loads its code, so warm up first'),
     ),
   ],
+  'held-up': [
+    any(
+      'see who has the CPU: stepscope capture --sample records context switches; check cgroup limits, taskset and other processes on its cores; then the GIL (nsys -t python-gil) and gc.freeze()',
+    ),
+  ],
+  'host-function': [
+    any(
+      'take the function out of the stream: do its work in a thread that waits for an event, and let the kernels behind it go on',
+    ),
+  ],
+  'graph-captured-again': [
+    any('capture each shape once, keep the graph and replay it; update its inputs in place'),
+  ],
   'exposed-host-work': [
     trtllm(
       'overlap it: disable_overlap_scheduler: false (the default of the PyTorch backend); find the host code with stepscope host FILE',

@@ -67,6 +67,9 @@ export const BLOCKING_CALL =
 export const SLEEPING_CALL = /^(?:__)?(?:(?:clock_)?nanosleep|u?sleep)/;
 export const BEGIN_CAPTURE = /^(cuda|hip|cu)StreamBeginCapture/;
 export const END_CAPTURE = /^(cuda|hip|cu)StreamEndCapture/;
+export const GRAPH_INSTANTIATE = /^(cuda|hip|cu)GraphInstantiate/;
+/** Calls that put a function of the host into a stream: the GPU goes on when it has returned. */
+export const HOST_FUNCTION = /^(cuda|hip|cu)(LaunchHostFunc|StreamAddCallback)/;
 export const GRAPH_LAUNCH = /^(cuda|hip|cu)GraphLaunch/;
 export const KERNEL_LAUNCH = /^(?:cuda|cu|hip)(?:Ext)?(?:Module)?Launch(?:Cooperative)?Kernel/;
 export const SYNC_CALL =

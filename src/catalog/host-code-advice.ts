@@ -20,8 +20,8 @@ const codeAdvice: readonly CodeAdvice[] = [
   {
     what: 'waiting for another thread or process',
     pattern:
-      /^meanwhile thread |^(FileIO|Buffered\w+|socket|Connection)\.(read\w*|recv\w*|accept)$|^(pthread_cond_(timed)?wait|sem_(timed)?wait|p?poll|epoll_wait|futex)$/,
-    text: 'the launching thread waits for another thread or process, for work or for a lock: find what that one does meanwhile (capture with --sample, or with Python stacks), and have the next step ready before this one is done',
+      /^meanwhile thread |^(FileIO|Buffered\w+|socket|Connection)\.(read\w*|recv\w*|accept)$|^(pthread_cond_(timed|clock)?wait|pthread_join|sem_(timed|clock)?wait|p?poll|epoll_wait|futex|recv(from|m?msg)?|accept4?|wait(4|pid))$/,
+    text: 'the launching thread waits for another thread or process, for work, an answer or a lock: find what that one does meanwhile (capture with --sample, or with Python stacks), and have the next step ready before this one is done',
   },
   {
     what: 'sleeping',

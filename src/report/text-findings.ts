@@ -1,7 +1,7 @@
 /** Findings for a terminal: one line each with cost and gain, what it rests on, and what to do. */
 import type { FindingsBlock } from '../analyze/block.js';
 import type { Finding } from '../analyze/findings/finding.js';
-import { formatThroughput } from '../analyze/words.js';
+import { formatThroughput, readsAsGain } from '../analyze/words.js';
 import { printable } from '../base/printable.js';
 import { formatDuration, formatShare } from '../base/units.js';
 import type { RenderContext } from './renderer.js';
@@ -47,7 +47,7 @@ function figuresOf({ costNs, costShare, gain, confidence }: Finding): string[] {
   return [
     costNs === null ? '' : formatDuration(costNs),
     costShare === null ? '' : formatShare(costShare),
-    gain === null ? '' : formatThroughput(gain.throughput),
+    gain && readsAsGain(gain.throughput) ? formatThroughput(gain.throughput) : '',
     confidence,
   ];
 }

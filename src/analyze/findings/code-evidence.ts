@@ -9,7 +9,7 @@ import { perStep } from '../words.js';
 import type { Evidence, Finding } from './finding.js';
 import { perWindow, type RuleInput } from './rule.js';
 
-interface Code {
+export interface Code {
   readonly words: BlockerWords;
   readonly evidence: Evidence;
 }
@@ -52,15 +52,18 @@ export function namedCode(finding: Finding, code: Code | undefined): Finding {
   };
 }
 
-/** Calls that end when another thread or process has something. */
+/** Calls that end when another thread or process has something, or is done. */
 const WAITING_FOR_WORK =
-  /^(?:futex|pthread_cond_(?:timed|clock)?wait|sem_(?:timed|clock)?wait|p?poll|p?select|epoll_p?wait)$/;
+  /^(?:futex|pthread_(?:cond_(?:timed|clock)?wait|join)|sem_(?:timed|clock)?wait|p?poll|p?select|epoll_p?wait|recv(?:from|m?msg)?|accept4?|wait(?:4|pid))$/;
 
-const waitsForOthers = (label: string): boolean => {
-  const innermost = label.split(' → ').pop() ?? label;
-  if (WAITING_FOR_WORK.test(innermost)) return true;
-  return SLEEPING_CALL.test(innermost) || /^(?:(?:time|asyncio)\.)?sleep\b/.test(innermost);
-};
+const innermost = (label: string): string => label.split(' → ').pop() ?? label;
+
+/** Who sleeps may poll, or have nothing to do. */
+export const sleeps = (label: string): boolean =>
+  SLEEPING_CALL.test(innermost(label)) || /^(?:(?:time|asyncio)\.)?sleep\b/.test(innermost(label));
+
+export const waitsForOthers = (label: string): boolean =>
+  WAITING_FOR_WORK.test(innermost(label)) || sleeps(label);
 
 /** Where the idle time of a cause arises, as one more piece of evidence. */
 export function triggeredIn(input: RuleInput, total: PhaseBudget, causes: CauseSet): readonly Evidence[] {

@@ -14,7 +14,7 @@ export function evidenceText({ text, numerator, denominator, unit, analysis }: E
       ? formatDuration(value)
       : unit === 'bytes'
         ? formatBytes(value)
-        : `${formatCount(Number(value.toFixed(1)))}${unit ? ` ${unit}` : ''}`;
+        : `${formatCount(Number(value.toFixed(value < 100 ? 1 : 0)))}${unit ? ` ${unit}` : ''}`;
   const ofWhole = `${amount(numerator)} of ${amount(denominator)}`;
   // Of a single step the means are the sums.
   return text.startsWith(ofWhole) ? text : `${text} (${ofWhole})`;

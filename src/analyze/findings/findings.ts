@@ -15,9 +15,11 @@ import { captureRules } from './rules-capture.js';
 import { copyRules } from './rules-copies.js';
 import { cpuRules } from './rules-cpu.js';
 import { gpuRules } from './rules-gpu.js';
+import { heldUpRules } from './rules-held-up.js';
 import { hostRules } from './rules-host.js';
 import { hostCounterRules } from './rules-host-counters.js';
 import { launchRules } from './rules-launch.js';
+import { loopCallRules } from './rules-loop-calls.js';
 import { precisionRules } from './rules-precision.js';
 import { programRules } from './rules-program.js';
 import { rankRules } from './rules-ranks.js';
@@ -31,6 +33,8 @@ const rules: Rule[] = [
   ...windowRules,
   ...launchRules,
   ...hostRules,
+  ...heldUpRules,
+  ...loopCallRules,
   ...cpuRules,
   ...hostCounterRules,
   ...syncRules,
@@ -162,7 +166,8 @@ export function findingsBlock(result: FindingsResult, most = Infinity): Findings
 function withoutRepeats(all: readonly Finding[]): Finding[] {
   return all.filter(own => {
     const others = all.filter(({ id, phase }) => id !== own.id && phase === own.phase);
-    return !rules.find(({ id }) => id === own.id)?.yieldsTo?.(others, own);
+    const rule = rules.find(({ id, alsoGives }) => id === own.id || alsoGives?.includes(own.id));
+    return !rule?.yieldsTo?.(others, own);
   });
 }
 
@@ -173,8 +178,8 @@ function inOrder(all: readonly Finding[], phases: readonly PhaseBudget[]): Findi
   const rank = (finding: Finding) =>
     finding.severity === 'high' && finding.costNs === null ? 0 : finding.severity === 'note' ? 2 : 1;
   const saved = ({ gain, phase, severity, costNs }: Finding) => {
-    // Of a large cost whose gain nobody can name, half stands for it: small gains do not come before it.
-    const unknown = severity === 'high' ? (costNs ?? 0) / 2 : 0;
+    // A cost whose gain nobody can name counts whole: what costs less does not come before it.
+    const unknown = severity === 'high' || severity === 'medium' ? (costNs ?? 0) : 0;
     return (gain?.nsPerStep ?? unknown) * windows(phase);
   };
   const cost = (finding: Finding) => (finding.costNs ?? 0) * windows(finding.phase);

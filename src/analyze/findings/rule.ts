@@ -24,6 +24,8 @@ export interface Rule {
   readonly about: string;
   readonly uses: readonly Derived<unknown>[];
   look(input: RuleInput): Finding[];
+  /** Ids of findings besides its own. */
+  readonly alsoGives?: readonly string[];
   /** Whether others of the same phase say already what a finding of this id says; then it is left out. */
   yieldsTo?(others: readonly Finding[], own: Finding): boolean;
 }
@@ -63,7 +65,7 @@ export function costing(
   const wallNs = perWindow(total, total.wallNs);
   // Kernels that run beside each other add up to more than the step.
   const cost = Math.min(costNs, wallNs);
-  const saved = Math.min(savedNs, wallNs);
+  const saved = Math.max(0, Math.min(savedNs, wallNs));
   return {
     phase: total.phase,
     costNs: cost,

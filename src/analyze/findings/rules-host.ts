@@ -1,5 +1,5 @@
 /** What the host does to the GPU: work of its own, collecting, waiting for the interpreter, allocating. */
-import { formatCount, formatDuration, plural } from '../../base/units.js';
+import { formatDuration, plural } from '../../base/units.js';
 import { HOST_CAUSES } from '../../catalog/host-causes.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
 import { graphCoverage } from '../gpu/graph-coverage.js';
@@ -13,12 +13,13 @@ import { waitsByPhase } from '../host/waits-by-phase.js';
 import { type CauseSet, hostBlockers } from '../host-code/host-blockers.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
 import { windowIdle } from '../inference/window-idle.js';
-import { perStep } from '../words.js';
+import { formatMean, perStep } from '../words.js';
 import { budgetEvidence, idleFinding } from './budget-evidence.js';
 import { codeOf, namedCode, triggeredIn } from './code-evidence.js';
 import type { Finding } from './finding.js';
+import { asFarAsHidden, asFarAsKnown, asFarAsShown } from './host-promise.js';
 import { hostWorkInside, insideForward } from './host-work.js';
-import { costing, perPhaseStep, perWindow, type Rule, type RuleInput } from './rule.js';
+import { perPhaseStep, perWindow, type Rule, type RuleInput } from './rule.js';
 import { graphShare, hostWorkOfLaunches } from './rules-launch.js';
 
 interface Place {
@@ -63,39 +64,14 @@ function places(input: RuleInput, total: PhaseBudget, hostNs: number, inGraphs: 
   ].filter(({ ns }) => isWorth(ns));
 }
 
-/**
- * Launching the next step before this one is read hides host work in the time the host waits for the GPU now, and no more
- * than that: a thread that works all the time cannot work earlier. What is longer has to be shortened, and how far that
- * goes nobody knows.
- */
-function asFarAsHidden(input: RuleInput, total: PhaseBudget, found: Finding): Finding {
-  const { phase } = total;
-  const { costNs } = found;
-  if (phase === null || costNs === null) return found;
-  // Steps overlap already: what the host does then is all its own.
-  if (input.program.overlapsSteps) return { ...found, confidence: 'possible' };
-  const seenNs = input.useIfRecorded(waitsByPhase)?.get(phase);
-  // A host that polls shows no waits: then it waits through the rest of the step at most.
-  const waitNs = perWindow(total, seenNs ?? total.wallNs) - (seenNs === undefined ? costNs : 0);
-  if (waitNs >= costNs) return found;
-  const waited = `the ${formatDuration(waitNs)} per step that it waits for the GPU now`;
-  const { gain } = costing(total, costNs, `if the host prepares the next step in ${waited}`, waitNs);
-  if (waitNs >= costNs / 2) return { ...found, gain };
-  const shorten: Finding['advice'][number] = {
-    engine: 'any',
-    text: `shorten it: find the code with stepscope host FILE; overlapping hides at most ${formatDuration(waitNs)}, the time the host waits for the GPU`,
-  };
-  return { ...found, confidence: 'possible', advice: [shorten, ...found.advice] };
-}
-
-/** Stacks lengthen host work, by so much here that no estimate of the step without them holds: nothing is promised. */
-function asFarAsKnown({ program }: RuleInput, total: PhaseBudget, found: Finding): Finding {
-  if (!program.hasStacks || total.phase === null || total.recordingByCause) return found;
-  const unknown = {
-    text: 'recording Python stacks causes a part of it, which cannot be estimated: no gain is promised',
-  };
-  return { ...found, gain: null, evidence: [...found.evidence, unknown] };
-}
+/** Findings that say what the same time is. */
+const BETTER_KNOWN = new Set([
+  'cpu-contention',
+  'core-migrations',
+  'lost-cpu',
+  'held-up',
+  'graph-captured-again',
+]);
 
 const exposedHostWork: Rule = {
   id: 'exposed-host-work',
@@ -140,20 +116,15 @@ const exposedHostWork: Rule = {
         );
         // Code that is known has advice of its own, which removes it; overlapping only hides it.
         const isHidden = id === 'exposed-host-work' && !code?.words.advice.length;
-        return namedCode(
-          asFarAsKnown(input, total, isHidden ? asFarAsHidden(input, total, found) : found),
-          code,
-        );
+        const hidden = isHidden ? asFarAsHidden(input, total, found) : found;
+        return namedCode(asFarAsShown(input, asFarAsKnown(input, total, hidden), code), code);
       });
     });
   },
-  // A thread without a CPU does no work: whoever has its CPU is the reason.
+  alsoGives: ['host-work-in-step'],
+  // A thread without a CPU does no work: whoever has its CPU is the reason. A capture is work with a name.
   yieldsTo: (others, own) =>
-    others.some(
-      ({ id, costNs }) =>
-        (id === 'cpu-contention' || id === 'core-migrations' || id === 'lost-cpu') &&
-        (costNs ?? 0) >= (own.costNs ?? 0) / 2,
-    ),
+    others.some(({ id, costNs }) => BETTER_KNOWN.has(id) && (costNs ?? 0) >= (own.costNs ?? 0) / 2),
 };
 
 const garbageCollection: Rule = {
@@ -183,7 +154,7 @@ const garbageCollection: Rule = {
               ns,
               rows.length === 0
                 ? 'garbage collection'
-                : `${count < 10 ? count.toFixed(1) : formatCount(Math.round(count))} collections ${perStep(total.phase)}, the longest ${formatDuration(longest)}`,
+                : `${formatMean(count)} collections ${perStep(total.phase)}, the longest ${formatDuration(longest)}`,
             ),
             ...triggeredIn(input, total, 'garbage-collection'),
             ...(rows.length === 0
@@ -234,6 +205,11 @@ const gilContention: Rule = {
   },
 };
 
+const keepInPool: Finding['advice'][number] = {
+  engine: 'any',
+  text: 'keep freed memory in the pool (cudaMemPoolAttrReleaseThreshold), allocate fewer and larger pieces, and reuse them from step to step',
+};
+
 const steadyAllocations: Rule = {
   id: 'steady-allocations',
   about: 'memory is allocated or freed while serving',
@@ -251,28 +227,29 @@ const steadyAllocations: Rule = {
     const windows = input.phases.reduce((sum, phase) => sum + phase.windows, 0);
     const inEach = (ns: number) =>
       total.phase === null ? formatDuration(ns) : `${formatDuration(ns / windows)} per step`;
-    return [
-      idleFinding(
-        'steady-allocations',
-        input,
-        total,
-        idleNs,
-        total.phase === null
-          ? `Memory is allocated and freed while the GPU waits: ${plural(Math.round(count), 'call')}`
-          : `Memory is allocated in the loop: ${formatCount(Number(count.toFixed(1)))} ${count === 1 ? 'call' : 'calls'} per step`,
-        [
-          {
-            text: `${inEach(spentNs)} in ${rows.map(row => row.call).join(', ')}; the GPU is idle for ${inEach(idleNs)} of it`,
-            numerator: spentNs,
-            denominator: wallNs,
-            unit: 'ns',
-            analysis: 'allocations',
-            rows: rows.map(row => row.key),
-          },
-          ...triggeredIn(input, total, 'allocation'),
-        ],
-      ),
-    ];
+    const found = idleFinding(
+      'steady-allocations',
+      input,
+      total,
+      idleNs,
+      total.phase === null
+        ? `Memory is allocated and freed while the GPU waits: ${plural(Math.round(count), 'call')}`
+        : `Memory is allocated in the loop: ${formatMean(count)} ${formatMean(count) === '1' ? 'call' : 'calls'} per step`,
+      [
+        {
+          text: `${inEach(spentNs)} in ${rows.map(row => row.call).join(', ')}; the GPU is idle for ${inEach(idleNs)} of it`,
+          numerator: spentNs,
+          denominator: wallNs,
+          unit: 'ns',
+          analysis: 'allocations',
+          rows: rows.map(row => row.key),
+        },
+        ...triggeredIn(input, total, 'allocation'),
+      ],
+    );
+    // Memory of a stream's pool is no matter of the framework's allocator.
+    const isPooled = /Async$/.test(rows[0].call);
+    return [isPooled ? { ...found, advice: [keepInPool] } : found];
   },
 };
 

@@ -18,7 +18,7 @@ import { budgetEvidence } from './budget-evidence.js';
 import { triggeredIn } from './code-evidence.js';
 import type { Finding } from './finding.js';
 import { hostStallsInside, hostWorkInside, insideForward } from './host-work.js';
-import { capital, costing, finding, perWindow, phaseName, type Rule, type RuleInput } from './rule.js';
+import { anyOf, capital, costing, finding, perWindow, phaseName, type Rule, type RuleInput } from './rule.js';
 
 /** Share of a phase's GPU time that runs from graphs; 0 where it cannot be told. */
 export function graphShare({ useIfRecorded }: RuleInput, { phase }: PhaseBudget): number {
@@ -189,6 +189,7 @@ const launchStall: Rule = {
   id: 'launch-stall',
   about: 'single launch calls that take far longer than the others while the GPU waits',
   uses: [launchStalls],
+  yieldsTo: anyOf('held-up'),
   look(input) {
     return input.phases.flatMap((total): Finding[] => {
       const stalls = stallsOf(input, total).filter(({ idleNs }) => idleNs > 0);

@@ -44,6 +44,12 @@ const waitingForSlowestRank: Rule = {
       // Below what is known of the clocks a wait is not measured.
       if (sum(own) / own.length <= uncertainNs) return [];
       const costNs = perWindow(total, exposedNs);
+      // The budget counts the first collective, too: two figures for one wait need a reason.
+      const startNs = perWindow(total, (total.communicationWaitingNs ?? 0) * collectives - exposedNs);
+      const start =
+        formatDuration(costNs) === formatDuration(costNs + startNs)
+          ? ''
+          : `; ${formatDuration(startNs)} more in the first collective shows only when each profiler began`;
       const straggler = stragglerIn(waits, own)!;
       const mine = own.filter(({ rank }) => waits.calls.ranks[rank].rank === straggler.rank);
       const main = mainCause(mine);
@@ -57,7 +63,7 @@ const waitingForSlowestRank: Rule = {
       const aloneNs = Math.min(costNs, straggler.aloneNs / Math.max(1, total.steps));
       const evidence: Evidence[] = [
         {
-          text: `${formatDuration(costNs)} of ${formatDuration(perWindow(total, total.communicationExposedNs))} exposed communication ${perStep(total.phase)} is before the last rank arrives`,
+          text: `${formatDuration(costNs)} of ${formatDuration(perWindow(total, total.communicationExposedNs))} exposed communication ${perStep(total.phase)} is before the last rank arrives${start}`,
           numerator: exposedNs,
           denominator: total.communicationExposedNs,
           unit: 'ns',

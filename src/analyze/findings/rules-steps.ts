@@ -102,6 +102,7 @@ const prefillBlocksDecode: Rule = {
 
 /** Steps of one kind launch the same kernels, but for some variants. */
 const OTHER_WORK = 0.1;
+const MORE_COMPUTE = 'more compute';
 
 const stepJitter: Rule = {
   id: 'step-jitter',
@@ -128,6 +129,8 @@ const stepJitter: Rule = {
       if (slow.length === 0 || slow.length > own.length / 4) return [];
       const lostNs = slow.reduce((sum, row) => sum + row.wallNs - median, 0);
       const cause = slowCause(slow.map(row => row.key));
+      // The same kernels over more tokens: a prompt among steps whose phase nobody knows.
+      if (total.phase === 'unknown' && cause === MORE_COMPUTE) return [];
       return [
         finding('step-jitter', input, {
           claim: `${plural(slow.length, 'step')} of ${own.length} ${slow.length === 1 ? 'takes' : 'take'} over ${input.policy.jitter} times the median of ${formatDuration(median)}${cause ? `: ${cause}` : ''}`,
@@ -159,7 +162,7 @@ const stepJitter: Rule = {
         return list.length === 0 ? 0 : list.reduce((sum, row) => sum + of(row), 0) / list.length;
       };
       const parts: [string, (row: (typeof budgets)[number]) => number][] = [
-        ['more compute', row => row.computeNs],
+        [MORE_COMPUTE, row => row.computeNs],
         ['more exposed communication', row => row.communicationExposedNs],
         ['more copies', row => row.copyExposedNs],
         ...idleCauses.map(({ id, label }): [string, (row: (typeof budgets)[number]) => number] => [

@@ -43,8 +43,8 @@ export function blockerWords(
   const advised = shown
     .filter(({ ns }) => ns >= WORTH_ADVICE * named.totalNs)
     .flatMap(place => {
-      const known = adviceOnCode(namesAround(paths, own, place.node));
-      return known ? [`${place.label}: ${known.text}`] : [];
+      const known = adviceOnCode(namesAround(paths, own, place.node))?.text ?? onTheCpu(place);
+      return known ? [`${place.label}: ${known}`] : [];
     });
   return {
     ...named,
@@ -52,6 +52,14 @@ export function blockerWords(
     places,
     advice: advised,
   };
+}
+
+/** An operator that only launches takes some ten microseconds; one that takes this long computes by itself. */
+const COMPUTES_NS = 1e6;
+
+function onTheCpu({ label, ns, calls }: HotPath): string | undefined {
+  if (!/(?:^| )aten::\w+$/.test(label) || calls === 0 || ns / calls < COMPUTES_NS) return undefined;
+  return 'it computes on the CPU: move its tensors to the GPU, if they fit';
 }
 
 /** Advice on a small part of a place would be taken for advice on all of it. */

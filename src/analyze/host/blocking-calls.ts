@@ -21,6 +21,7 @@ import { type DeviceRun, stepWork } from '../inference/step-work.js';
 import { type Steps, stepsOf } from '../inference/steps.js';
 import { callsNamed } from '../names-used.js';
 import { idleIntervals } from './idle-intervals.js';
+import { STALL_NS } from './launch-stalls.js';
 import { pageableReads } from './pageable-reads.js';
 
 interface BlockingCalls {
@@ -80,8 +81,9 @@ export const blockingCalls: Derived<BlockingCalls | undefined> = {
       gaps.add(`${process}/${at}`);
       gapsNs.push(idle.end[at] - idle.start[at]);
     }
-    // The first launch behind a wait comes late by about as much each time; what takes far longer is another matter.
-    const mostNs = MOST_OF_GAP * medianOf(Float64Array.from(gapsNs));
+    // The first launch behind a wait comes late by about as much each time; what takes far longer is another matter: work
+    // that the host would do without the wait, too.
+    const mostNs = Math.min(MOST_OF_GAP * medianOf(Float64Array.from(gapsNs)), STALL_NS);
     const idleNs = gapsNs.reduce((sum, ns) => sum + Math.min(ns, mostNs), 0);
     const ordered = [...times].sort((a, b) => b[1] - a[1]);
     return {

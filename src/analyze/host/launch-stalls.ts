@@ -16,7 +16,7 @@ import { nameTest } from '../name-test.js';
 import { idleIntervals } from './idle-intervals.js';
 
 /** Launching takes 2 to 20 µs, on a busy machine 50; nothing that only launches takes this long. */
-const STALL_NS = 300e3;
+export const STALL_NS = 300e3;
 
 export interface LaunchStall {
   readonly phase: Phase | null;

@@ -72,6 +72,21 @@ export function repeatsInside(block: readonly number[], fewest: number): boolean
   return layers !== undefined && layers.times >= fewest && layers.times * layers.period >= block.length / 2;
 }
 
+/** Groups of unlike layers hold fewer alike ones in a row (five with a window, then one without). */
+const FEWEST_ALIKE = 8;
+
+/**
+ * Whether what repeats in a step has layers itself: then the step may be a loop of whole passes (tokens of one compiled
+ * call), or be layers of groups; the kernels do not tell.
+ *
+ *   [ l l l … l head | l l l … l head | l l l … l head ]
+ */
+export function mayHoldPasses(names: readonly number[]): boolean {
+  const outer = findPeriod(names);
+  if (!outer || outer.times < FEWEST_PASSES || outer.times * outer.period < names.length / 2) return false;
+  return repeatsInside(names.slice(outer.from, outer.from + outer.period), FEWEST_ALIKE);
+}
+
 /** Routers choose experts by top-k in every layer; a token is taken by its probability, or the highest one. */
 export const isTokenSampling = (families: WorkFamilies, name: number): boolean => {
   const { family, shortName } = families.classOf(name);

@@ -17,7 +17,7 @@ import { outermostBlocks } from './outer-period.js';
 import { phaseOfKernels } from './phase-of-kernels.js';
 import { findPeriod } from './repetition.js';
 import { sequenceBoundaries } from './sequence-steps.js';
-import { isTokenSampling, repeatsInside } from './token-passes.js';
+import { isTokenSampling, mayHoldPasses, repeatsInside } from './token-passes.js';
 import { waitsBefore } from './waits-before.js';
 
 interface UnmarkedLanes {
@@ -69,9 +69,27 @@ export function findUnmarkedLanes(
     // beside them is none.
     const workOf = (lists: readonly { readonly process: number }[]) =>
       lists.reduce((sum, { process }) => sum + piecesOf(process), 0);
-    if (lanes.length > 0 && workOf(lanes) * 2 > workOf(launched)) return { method, confidence, lanes };
+    if (lanes.length === 0 || workOf(lanes) * 2 <= workOf(launched)) continue;
+    const isLoop =
+      confidence === 'likely' && lanes.some(lane => isLoopOfPasses(profile, work, launched, lane));
+    return { method, confidence: isLoop ? 'guess' : confidence, lanes };
   }
   return undefined;
+}
+
+/** Looked at in the middle, where a lane is itself. */
+function isLoopOfPasses(
+  profile: Profile,
+  work: GpuWork,
+  launched: readonly LaunchedWork[],
+  { process, runs }: Lane,
+): boolean {
+  const list = launched.find(candidate => candidate.process === process)!;
+  const { start, periodEnd } = runs[runs.length >> 1];
+  const own = list.work.subarray(lowerBound(list.at, start), lowerBound(list.at, periodEnd));
+  const names = profile.tables.kernels?.name;
+  const kernels = Array.from(own).filter(index => work.kind[index] === WorkKind.kernel);
+  return names !== undefined && mayHoldPasses(kernels.map(index => names[work.row[index] as Row<'kernels'>]));
 }
 
 /**
