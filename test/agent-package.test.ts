@@ -131,14 +131,15 @@ test('installed and not asked for, it is not there', { skip }, () => {
 });
 
 test('it adds less than a millisecond to a start of Python', { skip }, t => {
-  const code = `import json, statistics, subprocess, sys, time
+  const code = `import json, subprocess, sys, time
 def start(python):
     begin = time.perf_counter()
     subprocess.run([python, "-c", "pass"], check=True)
     return time.perf_counter() - begin
 pair = sys.argv[1:]
 times = [[start(python) for python in (pair if i % 2 else pair[::-1])][:: 1 if i % 2 else -1] for i in range(61)]
-print(json.dumps([statistics.median(column) * 1000 for column in list(zip(*times[1:]))]))`;
+print(json.dumps([min(column) * 1000 for column in zip(*times[1:])]))`;
+  // The fastest of many: what other tests on the same cores take is in all others.
   // Here bytecode is written, as it is where people install it.
   const variables = { PYTHONDONTWRITEBYTECODE: '' };
   const [without, with_] = JSON.parse(mustRun(bare, ['-c', code, bare, python], variables)) as number[];

@@ -22,6 +22,8 @@ const bench = (name: string) => path.join(projectRoot, 'test/fixtures/bench', na
 /** Narrower than the longest of these lists. */
 const WIDTH = 80;
 const [eager, graph] = [capturePath('eager'), capturePath('graph')];
+/** What is read does not matter for how it is written. */
+const small = capturePath('gil');
 let server: ChildProcess;
 let address = '';
 
@@ -44,19 +46,19 @@ after(() => {
 
 /** Ways to call each command that writes results; several where it has several kinds of them. */
 const calls: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
-  analyze: () => [[eager, '--only', 'step-budget'], ['--list'], ['--why', 'ampere_sgemm_64x64']],
-  report: () => [[eager]],
+  analyze: () => [[small, '--only', 'step-budget'], ['--list'], ['--why', 'ampere_sgemm_64x64']],
+  report: () => [[small]],
   compare: () => [
     [capturePath('old23'), graph],
     [bench('sglang-serving.jsonl'), bench('aiperf.json')],
     [capturePath('moe-learned'), capturePath('moe-perfect'), '--perfect-router'],
   ],
   whatif: () => [[capturePath('old23'), '--graphs', '--async']],
-  host: () => [[capturePath('gil')], [eager, '--weight', 'time', '--inverted', '--depth', '3']],
-  steps: () => [[graph], [eager, '--sequence']],
-  info: () => [[eager]],
-  explain: () => [[eager, 'step:14']],
-  search: () => [[eager, '--name', 'launch']],
+  host: () => [[small], [graph, '--weight', 'time', '--inverted', '--depth', '3']],
+  steps: () => [[graph], [small, '--sequence']],
+  info: () => [[small]],
+  explain: () => [[graph, 'step:14']],
+  search: () => [[small, '--name', 'launch']],
   ncu: () => [[graph, 'gemm']],
   repro: () => [[capturePath('eager', 'kineto.json.gz'), 'aten::mm']],
   export: () => [[capturePath('gil'), '-o', inFolder('gil.pftrace'), '--force']],
@@ -67,8 +69,8 @@ const calls: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   'optimize keep': () => [['to see what happens', '--journal', inFolder('journal')]],
   'optimize drop': () => [['--journal', inFolder('dropped')]],
   'optimize status': () => [['--journal', inFolder('journal')]],
-  sql: () => [['SELECT iteration, selected FROM steps', eager]],
-  stats: () => [[eager, '-r', 'cuda_api_sum'], [eager], ['--list']],
+  sql: () => [['SELECT iteration, selected FROM steps', small]],
+  stats: () => [[small, '-r', 'cuda_api_sum'], [graph], ['--list']],
   bench: () => [[bench('sglang-serving.jsonl'), bench('aiperf.json')]],
   moe: () => [[inFolder('loads.npy'), '--gpus', '4']],
   'moe place': () => [[inFolder('loads.npy'), '--gpus', '4']],
@@ -80,13 +82,13 @@ const calls: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   check: () => [[graph, '--policy', inFolder('policy.yaml')], ['--metrics']],
   'baseline list': () => [['--baselines', inFolder('kept.json')]],
   'baseline show': () => [['main', '--baselines', inFolder('kept.json')]],
-  trend: () => [[eager, graph]],
-  'fleet map': () => [[eager, '--out', inFolder('lake')]],
+  trend: () => [[small, graph]],
+  'fleet map': () => [[small, '--out', inFolder('lake')]],
   'fleet report': () => [[inFolder('lake')]],
   load: () => [[address, '--requests', '2', '--warmup', '0']],
   capture: () => [['--dry-run', '--nsys-version', '2025.3', '--', 'trtllm-bench']],
   doctor: () => [[]],
-  redact: () => [[eager, '-o', inFolder('copy.sqlite'), '--force']],
+  redact: () => [[small, '-o', inFolder('copy.sqlite'), '--force']],
 };
 
 const ajv = new Ajv2020({ strict: false });

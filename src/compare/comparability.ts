@@ -39,7 +39,7 @@ const ABOUT_WORK: Readonly<Partial<Record<string, (values: Sameness['values']) =
   launchSizes: ([, b]) => `kernels launch ${b} the thread blocks (another batch, sequence length or model)`,
 };
 
-export interface OtherWork {
+interface OtherWork {
   readonly ids: readonly string[];
   readonly reasons: readonly string[];
   /** Only layers differ, and those were found by how kernels repeat. */

@@ -16,6 +16,8 @@ import { costing, finding, perPhaseStep, perWindow, type Rule, type RuleInput } 
 
 /** Now and then is no loop: a new batch size is captured once, and a callback may end a request. */
 const IN_MOST_STEPS = 0.5;
+/** Once or twice is no loop either. */
+const LEAST_TIMES = 3;
 
 /** Rows of such calls in the selected steps, in order. */
 function inSteps({ profile, use }: RuleInput, pattern: RegExp): Row<'apiCalls'>[] {
@@ -79,6 +81,10 @@ const capturedAgain: Rule = {
     if (!total || total.phase === null || program.capturesGraph || made.length < IN_MOST_STEPS * windows)
       return [];
     const calls = profile.tables.apiCalls!;
+    const wallNs = input.phases.reduce((sum, phase) => sum + phase.wallNs, 0);
+    // Several graphs of one step are the shapes that it captures, once.
+    const spanNs = made.length < LEAST_TIMES ? 0 : calls.start[made[made.length - 1]] - calls.start[made[0]];
+    if (spanNs < (IN_MOST_STEPS / 2) * wallNs) return [];
     const begun = inSteps(input, BEGIN_CAPTURE);
     const idleOf = input.use(idleIntervals);
     let ns = 0;
@@ -92,7 +98,7 @@ const capturedAgain: Rule = {
     const graph = graphWord(program.isAmd).replace(/s$/, '');
     return [
       finding('graph-captured-again', input, {
-        claim: `A ${graph} is captured again in every step: ${formatDuration(ns / windows)} ${perPhaseStep(total.phase)} while the GPU waits`,
+        claim: `A ${graph} is captured again in ${made.length >= windows ? 'every step' : 'most steps'}: ${formatDuration(ns / windows)} ${perPhaseStep(total.phase)} while the GPU waits`,
         ...costing(total, ns / windows, 'if the graph is kept and replayed'),
         confidence: 'possible',
         evidence: [
