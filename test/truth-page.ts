@@ -2,10 +2,11 @@
  * docs/truth.md: what is said about every profile at hand, and whether an independent reading of the file agrees.
  * That reading is test/independent: Python's own sqlite3 and json, and definitions instead of our code.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
+import { createInterface } from 'node:readline';
 import { capturesFolder, projectRoot } from '../src/testing/captures.js';
 import { locate } from '../src/testing/needs.js';
 import { answerIn, runStepscope } from './run-stepscope.js';
@@ -92,11 +93,11 @@ export interface TruthRow {
   readonly differences: readonly Check[];
 }
 
-export async function truthRow({ name, files }: Subject): Promise<TruthRow> {
+export async function truthRow({ name, files }: Subject, reading: IndependentReading): Promise<TruthRow> {
   const { out, err, status } = await runStepscope(['analyze', ...files, '--format', 'json']);
   if (status !== 0) throw new Error(`${name}: ${err}`);
   const { rows, summary } = (answerIn(out) as Said).analyses.findings;
-  const checks = independentChecks(out, files);
+  const checks = await reading.checks(out, files);
   const headline = summary.verdict ?? (await headlineOfPage(files));
   const differences = checks.filter(({ agrees }) => agrees === false);
   const findings = rows
@@ -132,20 +133,33 @@ function verdict(checks: readonly Check[]): string {
   return open.length > 0 ? `${said}; not checked: ${open.join('; ')}` : said;
 }
 
-function independentChecks(analysis: string, files: readonly string[]): readonly Check[] {
-  const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-truth-'));
-  try {
-    const document = path.join(folder, 'analysis.json');
+/** One Python for all profiles; it is asked for one after the other. */
+export class IndependentReading {
+  private readonly folder = mkdtempSync(path.join(tmpdir(), 'stepscope-truth-'));
+  private readonly python = spawn(
+    locate('python')!,
+    ['-B', path.join(projectRoot, 'test/independent/claims.py')],
+    { stdio: ['pipe', 'pipe', 'pipe'] },
+  );
+  private readonly answers = createInterface(this.python.stdout)[Symbol.asyncIterator]();
+  private trouble = '';
+
+  constructor() {
+    this.python.stderr.on('data', chunk => void (this.trouble += String(chunk)));
+  }
+
+  async checks(analysis: string, files: readonly string[]): Promise<readonly Check[]> {
+    const document = path.join(this.folder, 'analysis.json');
     writeFileSync(document, analysis);
-    const script = path.join(projectRoot, 'test/independent/claims.py');
-    const { status, stdout, stderr } = spawnSync(locate('python')!, ['-B', script, document, ...files], {
-      encoding: 'utf8',
-      maxBuffer: 1 << 26,
-    });
-    if (status !== 0) throw new Error(stderr);
-    return JSON.parse(stdout) as readonly Check[];
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+    this.python.stdin.write(`${JSON.stringify([document, ...files])}\n`);
+    const { value, done } = await this.answers.next();
+    if (done) throw new Error(this.trouble);
+    return JSON.parse(value) as readonly Check[];
+  }
+
+  end(): void {
+    this.python.stdin.end();
+    rmSync(this.folder, { recursive: true, force: true });
   }
 }
 

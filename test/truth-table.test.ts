@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { assertSameText } from '../src/testing/golden.js';
 import { lacks } from '../src/testing/needs.js';
 import {
+  IndependentReading,
   sectionInFile,
   sectionText,
   type TruthRow,
@@ -15,7 +16,9 @@ import {
 
 test('docs/truth.md is what is said now, and an independent reading agrees with it', {
   skip: lacks('python'),
-}, async () => {
+}, async t => {
+  const reading = new IndependentReading();
+  t.after(() => reading.end());
   const differences: string[] = [];
   const texts: string[] = [];
   for (const { title, subjects } of truthSections()) {
@@ -25,7 +28,7 @@ test('docs/truth.md is what is said now, and an independent reading agrees with 
     }
     const rows: TruthRow[] = [];
     for (const subject of subjects) {
-      const row = await truthRow(subject);
+      const row = await truthRow(subject, reading);
       rows.push(row);
       for (const { what, claimed, found } of row.differences)
         differences.push(`${subject.name}: ${what}: ${claimed}, read ${found}`);
