@@ -20,6 +20,7 @@ import {
   type ThreadActivity,
   threadActivity,
 } from '../analyze/host/thread-activity.js';
+import { heldUp } from '../analyze/host-code/held-up.js';
 import {
   blockersOf,
   type HostBlockers,
@@ -97,6 +98,8 @@ export const lateParts = (withTimeline: boolean): readonly AheadPart[] => [
     plain: result => plainBlockers(result as HostBlockers),
     restored: plain => blockersOf(plain as PlainBlockers),
   },
+  // Of the same code, which only this thread has named.
+  asItIs(heldUp),
   ...(withTimeline ? [] : [asItIs(idleGaps), asItIs(topKernels)]),
 ];
 

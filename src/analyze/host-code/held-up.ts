@@ -43,12 +43,20 @@ export const heldUp: Derived<ReadonlyMap<Phase, HeldUp>> = {
   needs: [['apiCalls']],
   compute({ use }) {
     const timelines = new Map(use(deviceTimelines).map(timeline => [timeline.device, timeline]));
+    const { windows } = use(selection);
+    let longGaps = 0;
+    for (const { device, start, end } of windows)
+      forEachGap(timelines.get(device)!.busy, start, end, (from, to) => {
+        if (to - from >= STALL_NS) longGaps++;
+      });
+    // Most profiles have none: their code need not be named for this.
+    if (longGaps < FEWEST_GAPS) return new Map();
     const { steps = [], lanes = [] } = use(stepsOf) ?? {};
     const { judge } = use(gapJudge);
     const stalls = new Map<Phase, Stalls>();
     // All code first: call paths are numbered as they are met.
     use(stackBlockers);
-    for (const { device, step, lane, start, end } of use(selection).windows) {
+    for (const { device, step, lane, start, end } of windows) {
       if (step === NONE) continue;
       const { phase } = steps[step].facts;
       const own = stalls.get(phase) ?? new Stalls();
