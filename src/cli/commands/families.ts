@@ -23,7 +23,14 @@ export const familiesCommand = define({
         'For example: stepscope families cuda_gpu_kern_sum.csv',
       );
     const tables = given.flatMap(file =>
-      readKernelTables(readBounded(file, MOST_BYTES, 'Open the profile itself.'), path.basename(file)),
+      readKernelTables(
+        readBounded(
+          file,
+          MOST_BYTES,
+          'Give a kernel summary as text, such as cuda_gpu_kern_sum.csv; a profile has families in stepscope analyze.',
+        ),
+        path.basename(file),
+      ),
     );
     await emit({
       blocks: () => describeKernelTables(tables, rules),

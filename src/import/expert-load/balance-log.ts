@@ -5,7 +5,7 @@
  */
 import { NoteCounter } from '../../base/notes.js';
 import type { BalancePoint } from '../../model/expert-load.js';
-import { damaged } from './load-content.js';
+import { refused } from './load-content.js';
 import type { LoadImporter } from './load-importer.js';
 
 const VLLM =
@@ -48,7 +48,11 @@ export const balanceLog: LoadImporter = {
       });
     }
     if (points.length === 0)
-      throw damaged(content.name, 'it is text, but contains neither counts nor expert balance log lines');
+      throw refused(
+        content.name,
+        'it is text, but contains neither expert counts nor log lines about expert balance',
+        'Give counts as npy, json or csv, an engine log with balance lines, or a profile (docs/moe.md lists them).',
+      );
     return {
       kind: 'balance-log',
       source: { file: content.name, format: balanceLog.id },
