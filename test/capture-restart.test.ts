@@ -47,10 +47,11 @@ function endPod(): void {
   }
 }
 
-beforeEach(() => {
+function startInNewFolder(): void {
   work = fs.mkdtempSync(path.join(scratch, 't-'));
   process.chdir(work);
-});
+}
+beforeEach(startInNewFolder);
 after(() => {
   process.chdir(from);
   endPod();
@@ -217,6 +218,9 @@ test('the deployment is restarted under nsys, recorded, and changed back', withC
 });
 
 timed('--when with --restart: the engine is watched through the tunnel', withCluster, async () => {
+  // It may be tried again.
+  endPod();
+  startInNewFolder();
   const { own, started } = await deployed({ standIn: true });
   const call = 'capture --pod llama-1 -n serving --restart --engine-version 0.16.0 --steps 25 -o run --when';
   const { status, err } = await runStepscope([...call.split(' '), 'running>=6']);

@@ -47,6 +47,9 @@ test('a file that ran again alone counts as it ended then, and what had failed b
   const broken = closingLines([ran('failed'), steady, other], [ran('failed'), steady]);
   assert.deepEqual(broken.lines, ['2 passed, 1 failed, 0 skipped']);
   assert.equal(broken.failed, 1);
+  // A helper's name stands for several files: what did not run again counts as before.
+  const elsewhere = closingLines([{ ...ran('failed'), name: 'w' }, ran('failed')], [ran('passed')]);
+  assert.equal(elsewhere.failed, 1);
 });
 
 test('events of the runner become results: suites do not count, a test to be written did not run', () => {

@@ -18,14 +18,16 @@ export interface Closing {
   readonly failed: number;
 }
 
-/** `again` are the results of files that failed beside others and ran once more alone: they replace the first ones. */
+/** `again` are the results of files that failed beside others and ran once more alone: they replace those of the same tests. */
 export function closingLines(
   first: readonly TestResult[],
   again: readonly TestResult[] = [],
   excused = MAY_BE_SKIPPED,
 ): Closing {
-  const repeated = new Set(again.map(({ file }) => file));
-  const results = [...first.filter(({ file }) => !repeated.has(file)), ...again];
+  const keyOf = ({ file, name }: TestResult) => `${file} ${name}`;
+  const repeated = new Set(again.map(keyOf));
+  // What failed and did not run again has failed.
+  const results = [...first.filter(result => !repeated.has(keyOf(result))), ...again];
   const unsteady = first.filter(
     ({ name, file, outcome }) =>
       outcome === 'failed' &&

@@ -55,7 +55,9 @@ const phaseWords = ({ phase }: PhaseComparison): string =>
 
 /** The headline, short enough to be one, and the change with its interval. */
 function outcome(comparison: Comparison, phase: PhaseComparison): string[] {
-  const { to, threshold } = comparison;
+  const { to, threshold, phases } = comparison;
+  // Both sides are held against each other once, not for each phase.
+  const isMain = phase === phases[0];
   const { from: ours, to: theirs, changeNs, changeShare, interval, verdict } = phase;
   const where = phaseWords(phase);
   const per = phase.phase === null ? 'in total' : 'per step';
@@ -91,10 +93,10 @@ function outcome(comparison: Comparison, phase: PhaseComparison): string[] {
     }
     default: {
       return [
-        ...notLikeForLike(comparison),
+        ...(isMain ? notLikeForLike(comparison) : []),
         `${to.name} ${speed(ours.wallNs, theirs.wallNs)} ${where}: ${times}.`,
         change,
-        ...unknownBatch(comparison, phase),
+        ...(isMain ? unknownBatch(comparison, phase) : []),
       ];
     }
   }
